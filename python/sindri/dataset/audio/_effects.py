@@ -15,10 +15,25 @@ __all__ = ["Contrast", "DCShift", "Fade", "FrequencyMasking", "Gain", "MaskAlong
 
 
 class Resample(WaveOperation):
-    """Resamples a waveform from orig_freq to new_freq samples a second with a windowed sinc filter (Smith, Digital Audio Resampling).
+    """Resamples a waveform with a windowed sinc filter (Smith, Digital Audio Resampling).
 
-    lowpass_filter_width: zero crossings on each side. rolloff: the cutoff frequency as a fraction of the lower Nyquist frequency. beta: parameter of the
-    Kaiser window (None: 14.769656459379492). Raises TypeError, ValueError.
+    Args:
+        orig_freq (float): The sample rate of the waveform. Default: 16000.
+        new_freq (float): The sample rate of the result. Default: 16000.
+        resample_method (ResampleMethod): The window of the filter. Default: ResampleMethod.SINC_INTERPOLATION.
+        lowpass_filter_width (int): The number of zero crossings on each side, positive. Default: 6.
+        rolloff (float): The cutoff frequency as a fraction of the lower Nyquist frequency, at most 1. Default: 0.99.
+        beta (float, optional): The parameter of the Kaiser window. Default: None, which means 14.769656459379492.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Resample(16000, 8000)(np.zeros((1, 100), np.float32)).shape
+        (1, 50)
     """
 
     def __init__(self, orig_freq: float = 16000, new_freq: float = 16000, resample_method: ResampleMethod = ResampleMethod.SINC_INTERPOLATION,
@@ -58,9 +73,23 @@ _RISES: Dict[FadeShape, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class Fade(WaveOperation):
-    """Fades in over the first fade_in_len samples and fades out over the last fade_out_len. As in MindSpore, the logarithmic curve reaches 1.04.
+    """Fades in at the start and out at the end. As in MindSpore, the logarithmic curve reaches 1.04.
 
-    Raises TypeError or ValueError. Calls raise ValueError for waveforms shorter than a fade."""
+    Args:
+        fade_in_len (int): The number of samples to fade in. Default: 0.
+        fade_out_len (int): The number of samples to fade out. Default: 0.
+        fade_shape (FadeShape): The curve. Default: FadeShape.LINEAR.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the waveform is shorter than a fade.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Fade(3, 2)(np.ones(5, np.float32)).tolist()
+        [0.0, 0.5, 1.0, 1.0, 0.0]
+    """
 
     def __init__(self, fade_in_len: int = 0, fade_out_len: int = 0, fade_shape: FadeShape = FadeShape.LINEAR):
         self.lengths = check_int32("Fade", "fade_in_len", fade_in_len), check_int32("Fade", "fade_out_len", fade_out_len)
@@ -79,7 +108,22 @@ class Fade(WaveOperation):
 
 
 class Vol(WaveOperation):
-    """Multiplies a waveform by gain, given as an amplitude, a power or decibels, and clips it to [-1, 1]. Raises TypeError, ValueError."""
+    """Multiplies a waveform by a gain and clips it to [-1, 1].
+
+    Args:
+        gain (float): The gain. An amplitude must be at least 0 and a power positive.
+        gain_type (GainType): The unit: AMPLITUDE, POWER or DB. Default: GainType.AMPLITUDE.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Vol(2.0)(np.array([0.25, 0.75], np.float32)).tolist()
+        [0.5, 1.0]
+    """
 
     def __init__(self, gain: float, gain_type: GainType = GainType.AMPLITUDE):
         kind: Any = member("Vol", "gain_type", gain_type, GainType)
@@ -95,7 +139,20 @@ class Vol(WaveOperation):
 
 
 class Gain(WaveOperation):
-    """Amplifies a waveform by gain_db decibels. Raises TypeError."""
+    """Amplifies a waveform.
+
+    Args:
+        gain_db (float): The gain in decibels. Default: 1.0.
+
+    Raises:
+        TypeError: If `gain_db` is not a number.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Gain(20.0)(np.array([0.5, 1.0], np.float32)).round(4).tolist()
+        [5.0, 10.0]
+    """
 
     def __init__(self, gain_db: float = 1.0):
         self.factor = 10.0 ** (check_float("Gain", "gain_db", gain_db) / 20)
@@ -105,7 +162,21 @@ class Gain(WaveOperation):
 
 
 class MuLawEncoding(WaveOperation):
-    """Encodes a waveform within [-1, 1] as int32 values below quantization_channels by the mu law. Raises TypeError, ValueError."""
+    """Encodes a waveform within [-1, 1] by the mu law as int32 values from 0 to quantization_channels - 1.
+
+    Args:
+        quantization_channels (int): The number of values, positive. Default: 256.
+
+    Raises:
+        TypeError: If `quantization_channels` has another type.
+        ValueError: If `quantization_channels` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.MuLawEncoding()(np.array([-1.0, 0.0, 1.0], np.float32)).tolist()
+        [0, 128, 255]
+    """
 
     def __init__(self, quantization_channels: int = 256):
         self.mu = check_int32("MuLawEncoding", "quantization_channels", quantization_channels, 1) - 1.0
@@ -117,7 +188,21 @@ class MuLawEncoding(WaveOperation):
 
 
 class MuLawDecoding(WaveOperation):
-    """Decodes the values of MuLawEncoding to a float32 waveform. Raises TypeError, ValueError."""
+    """Decodes the values of MuLawEncoding to a float32 waveform.
+
+    Args:
+        quantization_channels (int): The number of values, at least 2. Default: 256.
+
+    Raises:
+        TypeError: If `quantization_channels` has another type.
+        ValueError: If `quantization_channels` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.MuLawDecoding()(np.array([0, 255], np.int32)).round(4).tolist()
+        [-1.0, 1.0]
+    """
 
     def __init__(self, quantization_channels: int = 256):
         self.mu = check_int32("MuLawDecoding", "quantization_channels", quantization_channels, 2) - 1.0
@@ -128,9 +213,22 @@ class MuLawDecoding(WaveOperation):
 
 
 class DCShift(WaveOperation):
-    """Adds shift to a waveform and clips it to [-1, 1].
+    """Adds a constant to a waveform and clips it to [-1, 1].
 
-    limiter_gain: compresses samples near the limit that the shift moves towards, instead of clipping them. Raises TypeError, ValueError."""
+    Args:
+        shift (float): The constant, from -2 to 2.
+        limiter_gain (float, optional): Compresses samples near the limit towards which the shift moves, instead of clipping them. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.DCShift(0.5)(np.array([0.25, 0.75], np.float32)).tolist()
+        [0.75, 1.0]
+    """
 
     def __init__(self, shift: float, limiter_gain: Optional[float] = None):
         self.shift = check_float("DCShift", "shift", shift, -2.0, 2.0)
@@ -147,7 +245,21 @@ class DCShift(WaveOperation):
 
 
 class Contrast(WaveOperation):
-    """SoX's contrast: raises the loudness of a waveform without clipping; enhancement_amount from 0 to 100. Raises TypeError, ValueError."""
+    """Raises the loudness of a waveform without clipping, as SoX's contrast.
+
+    Args:
+        enhancement_amount (float): The amount, from 0 to 100. Default: 75.0.
+
+    Raises:
+        TypeError: If `enhancement_amount` has another type.
+        ValueError: If `enhancement_amount` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Contrast()(np.array([-1.0, 0.0, 1.0], np.float32)).round(4).tolist()
+        [-1.0, 0.0, 1.0]
+    """
 
     def __init__(self, enhancement_amount: float = 75.0):
         self.amount = check_float("Contrast", "enhancement_amount", enhancement_amount, 0.0, 100.0) / 750
@@ -158,7 +270,22 @@ class Contrast(WaveOperation):
 
 
 class Overdrive(WaveOperation):
-    """SoX's overdrive: gain (dB) and color (even harmonics), both from 0 to 100. Raises TypeError, ValueError."""
+    """Distorts a waveform, as SoX's overdrive.
+
+    Args:
+        gain (float): The gain in decibels, from 0 to 100. Default: 20.0.
+        color (float): The amount of even harmonics, from 0 to 100. Default: 20.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Overdrive()(np.zeros((1, 8), np.float32)).shape
+        (1, 8)
+    """
 
     def __init__(self, gain: float = 20.0, color: float = 20.0):
         self.gain = 10.0 ** (check_float("Overdrive", "gain", gain, 0.0, 100.0) / 20)
@@ -175,9 +302,24 @@ class Overdrive(WaveOperation):
 
 
 class MaskAlongAxis(WaveOperation):
-    """Sets mask_width positions from mask_start of a spectrogram [..., freq, time] to mask_value, along the frequencies (axis 1) or along time (axis 2).
+    """Sets a range of a spectrogram [..., freq, time] to a value.
 
-    Raises TypeError, ValueError. Calls raise ValueError for a mask that exceeds the axis."""
+    Args:
+        mask_start (int): The first position of the range.
+        mask_width (int): The number of positions, positive.
+        mask_value (float): The value.
+        axis (int): 1 for the frequencies, 2 for time.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the range exceeds the axis.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.MaskAlongAxis(0, 1, 9.0, 2)(np.zeros((1, 2, 2), np.float32)).tolist()
+        [[[9.0, 0.0], [9.0, 0.0]]]
+    """
 
     _least_dims = 2
 
@@ -224,8 +366,24 @@ class _Masking(WaveOperation):
 
 
 class FrequencyMasking(_Masking):
-    """Sets freq_mask_param frequencies of [..., freq, time] from mask_start to mask_value. iid_masks: the mask's width, at most freq_mask_param, and its
-    position are drawn for each spectrogram. Raises TypeError, ValueError."""
+    """Sets frequencies of a spectrogram [..., freq, time] to a value.
+
+    Args:
+        iid_masks (bool): Whether each spectrogram has a mask of random width, at most `freq_mask_param`, at a random position. Default: False.
+        freq_mask_param (int): The number of frequencies. Default: 0.
+        mask_start (int): The first frequency, without `iid_masks`. Default: 0.
+        mask_value (float): The value. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the mask exceeds the spectrogram.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.FrequencyMasking(freq_mask_param=1, mask_start=1)(np.ones((1, 3, 2), np.float32)).tolist()
+        [[[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]]
+    """
 
     _axis = -2
 
@@ -234,8 +392,24 @@ class FrequencyMasking(_Masking):
 
 
 class TimeMasking(_Masking):
-    """Sets time_mask_param frames of [..., freq, time] from mask_start to mask_value. iid_masks: the mask's width, at most time_mask_param, and its
-    position are drawn for each spectrogram. Raises TypeError, ValueError."""
+    """Sets frames of a spectrogram [..., freq, time] to a value.
+
+    Args:
+        iid_masks (bool): Whether each spectrogram has a mask of random width, at most `time_mask_param`, at a random position. Default: False.
+        time_mask_param (int): The number of frames. Default: 0.
+        mask_start (int): The first frame, without `iid_masks`. Default: 0.
+        mask_value (float): The value. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the mask exceeds the spectrogram.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.TimeMasking(time_mask_param=1, mask_start=1)(np.ones((1, 1, 3), np.float32)).tolist()
+        [[[1.0, 0.0, 1.0]]]
+    """
 
     _axis = -1
 

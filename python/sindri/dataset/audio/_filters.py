@@ -53,9 +53,23 @@ class _Filter(WaveOperation):
 
 
 class LFilter(_Filter):
-    """Filters with denominator a_coeffs and numerator b_coeffs, lowest delay first. clamp: clips the output to [-1, 1].
+    """Filters a waveform with a difference equation: sum(a[i]·y[t - i]) = sum(b[i]·x[t - i]).
 
-    Raises TypeError; ValueError for lists of different lengths or an a_coeffs[0] of 0."""
+    Args:
+        a_coeffs (sequence of float): The denominator a, lowest delay first.
+        b_coeffs (sequence of float): The numerator b, lowest delay first.
+        clamp (bool): Whether to clip the output to [-1, 1]. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the coefficients have different lengths or a_coeffs[0] is 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.LFilter([1.0, -0.5], [0.5, 0.0])(np.array([1.0, 0.0, 0.0], np.float32)).tolist()
+        [0.5, 0.25, 0.125]
+    """
 
     def __init__(self, a_coeffs: Sequence[float], b_coeffs: Sequence[float], clamp: bool = True):
         who = type(self).__name__
@@ -68,7 +82,14 @@ class LFilter(_Filter):
 
 
 class Filtfilt(LFilter):
-    """LFilter forwards and then backwards in time, which adds no delay."""
+    """Filters as LFilter, forwards and then backwards in time, which adds no delay. Arguments and errors are those of LFilter.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Filtfilt([1.0, 0.0], [0.5, 0.0])(np.array([1.0, 0.0, 0.0], np.float32)).tolist()
+        [0.25, 0.0, 0.0]
+    """
 
     def _wave(self, wave: np.ndarray) -> np.ndarray:
         out = filtered(filtered(wave, self.a, self.b)[..., ::-1], self.a, self.b)[..., ::-1]
@@ -76,7 +97,26 @@ class Filtfilt(LFilter):
 
 
 class Biquad(_Filter):
-    """A filter of order 2 with numerator b0, b1, b2 and denominator a0, a1, a2. Raises TypeError; ValueError for an a0 of 0."""
+    """Filters with a filter of order 2 and clips the output to [-1, 1].
+
+    Args:
+        b0 (float): The numerator's coefficient of delay 0.
+        b1 (float): The numerator's coefficient of delay 1.
+        b2 (float): The numerator's coefficient of delay 2.
+        a0 (float): The denominator's coefficient of delay 0.
+        a1 (float): The denominator's coefficient of delay 1.
+        a2 (float): The denominator's coefficient of delay 2.
+
+    Raises:
+        TypeError: If an argument is not a number.
+        ValueError: If `a0` is 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Biquad(0.5, 0.5, 0.0, 1.0, 0.0, 0.0)(np.array([1.0, 0.0, 0.0], np.float32)).tolist()
+        [0.5, 0.5, 0.0]
+    """
 
     def __init__(self, b0: float, b1: float, b2: float, a0: float, a1: float, a2: float):
         values = [check_float("Biquad", name, v) for name, v in zip(("b0", "b1", "b2", "a0", "a1", "a2"), (b0, b1, b2, a0, a1, a2))]
@@ -106,7 +146,23 @@ def _poles(cos: float, alpha: float) -> list:
 
 
 class LowpassBiquad(_Cookbook):
-    """Passes frequencies below cutoff_freq (hertz). Raises TypeError, ValueError."""
+    """Passes low frequencies.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        cutoff_freq (float): The cutoff frequency in hertz.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.LowpassBiquad(16000, 1000.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, cutoff_freq: float, Q: float = 0.707):
         self._set(sample_rate, cutoff_freq, Q)
@@ -116,7 +172,23 @@ class LowpassBiquad(_Cookbook):
 
 
 class HighpassBiquad(_Cookbook):
-    """Passes frequencies above cutoff_freq (hertz). Raises TypeError, ValueError."""
+    """Passes high frequencies.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        cutoff_freq (float): The cutoff frequency in hertz.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.HighpassBiquad(16000, 1000.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, cutoff_freq: float, Q: float = 0.707):
         self._set(sample_rate, cutoff_freq, Q)
@@ -126,7 +198,24 @@ class HighpassBiquad(_Cookbook):
 
 
 class BandpassBiquad(_Cookbook):
-    """Passes frequencies around central_freq (hertz). const_skirt_gain: the peak gain is Q. Raises TypeError, ValueError."""
+    """Passes frequencies around a centre.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        central_freq (float): The centre in hertz.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+        const_skirt_gain (bool): Whether the peak gain is Q; otherwise it is 1. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.BandpassBiquad(16000, 1000.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, const_skirt_gain: bool = False):
         peak = Q if check_bool("BandpassBiquad", "const_skirt_gain", const_skirt_gain) else 1.0
@@ -138,7 +227,23 @@ class BandpassBiquad(_Cookbook):
 
 
 class BandrejectBiquad(_Cookbook):
-    """Removes frequencies around central_freq (hertz). Raises TypeError, ValueError."""
+    """Removes frequencies around a centre.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        central_freq (float): The centre in hertz.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.BandrejectBiquad(16000, 1000.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q)
@@ -148,7 +253,23 @@ class BandrejectBiquad(_Cookbook):
 
 
 class AllpassBiquad(_Cookbook):
-    """Shifts phases around central_freq (hertz) and preserves amplitudes. Raises TypeError, ValueError."""
+    """Shifts phases around a centre frequency and preserves amplitudes.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        central_freq (float): The centre in hertz.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.AllpassBiquad(16000, 1000.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q)
@@ -158,8 +279,24 @@ class AllpassBiquad(_Cookbook):
 
 
 class BandBiquad(_Cookbook):
-    """SoX's band: passes frequencies around central_freq (hertz) with a bandwidth of central_freq/Q. noise: for sounds without pitch. Raises TypeError,
-    ValueError."""
+    """Passes frequencies around a centre with a bandwidth of central_freq / Q, as SoX's band.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        central_freq (float): The centre in hertz.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+        noise (bool): Uses the form for sounds without pitch. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.BandBiquad(16000, 1000.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, noise: bool = False):
         check_bool("BandBiquad", "noise", noise)
@@ -179,7 +316,24 @@ def _amplitude(gain: float) -> float:
 
 
 class EqualizerBiquad(_Cookbook):
-    """Boosts or attenuates frequencies around center_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+    """Boosts or attenuates frequencies around a centre.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        center_freq (float): The centre in hertz.
+        gain (float): The gain at the centre in decibels.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.EqualizerBiquad(16000, 1000.0, 6.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, center_freq: float, gain: float, Q: float = 0.707):
         self._set(sample_rate, center_freq, Q, size=_amplitude(check_float("EqualizerBiquad", "gain", gain)))
@@ -198,7 +352,24 @@ def _shelf(cos: float, alpha: float, size: float, side: int) -> Tuple[list, list
 
 
 class BassBiquad(_Cookbook):
-    """Boosts or attenuates frequencies below central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+    """Boosts or attenuates low frequencies.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        gain (float): The gain in decibels.
+        central_freq (float): The upper end of the low frequencies in hertz. Default: 100.0.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.BassBiquad(16000, 6.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 100.0, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q, size=_amplitude(check_float("BassBiquad", "gain", gain)))
@@ -208,7 +379,24 @@ class BassBiquad(_Cookbook):
 
 
 class TrebleBiquad(_Cookbook):
-    """Boosts or attenuates frequencies above central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+    """Boosts or attenuates high frequencies.
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        gain (float): The gain in decibels.
+        central_freq (float): The lower end of the high frequencies in hertz. Default: 3000.
+        Q (float): The quality factor, above 0 and at most 1. Default: 0.707.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.TrebleBiquad(16000, 6.0)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 3000, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q, size=_amplitude(check_float("TrebleBiquad", "gain", gain)))
@@ -218,7 +406,21 @@ class TrebleBiquad(_Cookbook):
 
 
 class DeemphBiquad(_Filter):
-    """Removes the pre-emphasis of compact discs (IEC 60908). Raises ValueError for a sample_rate other than 44100 and 48000."""
+    """Removes the pre-emphasis of compact discs (IEC 60908).
+
+    Args:
+        sample_rate (int): The sample rate in hertz: 44100 or 48000.
+
+    Raises:
+        TypeError: If `sample_rate` is not an int.
+        ValueError: If `sample_rate` has another value.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.DeemphBiquad(44100)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int):
         known = {44100: (5283, 0.4845, -9.477), 48000: (5356, 0.479, -9.62)}
@@ -231,7 +433,21 @@ class DeemphBiquad(_Filter):
 
 
 class RiaaBiquad(_Filter):
-    """Applies the playback equalisation of vinyl records. Raises ValueError for a sample_rate other than 44100, 48000, 88200 and 96000."""
+    """Applies the playback equalisation of vinyl records.
+
+    Args:
+        sample_rate (int): The sample rate in hertz: 44100, 48000, 88200 or 96000.
+
+    Raises:
+        TypeError: If `sample_rate` is not an int.
+        ValueError: If `sample_rate` has another value.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.RiaaBiquad(44100)(np.zeros((1, 100), np.float32)).shape
+        (1, 100)
+    """
 
     def __init__(self, sample_rate: int):
         known = {44100: (-0.2014898, 0.9233820, 0.7083149, 0.9924091), 48000: (-0.1766069, 0.9321590, 0.7396325, 0.9931330),

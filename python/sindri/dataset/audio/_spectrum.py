@@ -22,12 +22,29 @@ def _padded(x: np.ndarray, before: int, after: int, mode: BorderType) -> np.ndar
 
 
 class Spectrogram(WaveOperation):
-    """Computes the spectrogram [..., freq, frames] of [..., time]: the magnitude, raised to `power`, of the Fourier transform of windows of n_fft samples,
-    one every hop_length. With power 0 it returns real and imaginary parts [..., freq, frames, 2].
+    """Computes the spectrogram [..., freq, frames] of [..., time]: the magnitudes, raised to `power`, of the Fourier transforms of windows.
 
-    win_length (None: n_fft) and hop_length (None: win_length // 2) count samples. pad: zeros added on both sides of the waveform first. center: frame t is
-    centred on sample t·hop_length, and pad_mode extends the waveform. normalized: divides by the norm of the window. onesided: returns frequencies up to
-    half the sample rate only. Raises TypeError, ValueError.
+    Args:
+        n_fft (int): The number of samples of a Fourier transform. Default: 400.
+        win_length (int, optional): The number of samples of a window, at most `n_fft`. Default: None, which means `n_fft`.
+        hop_length (int, optional): The number of samples between windows. Default: None, half of the window.
+        pad (int): The number of zeros to add on both sides of the waveform. Default: 0.
+        window (WindowType): The window. Default: WindowType.HANN.
+        power (float): The exponent of the magnitudes; 0 returns real and imaginary parts [..., freq, frames, 2]. Default: 2.0.
+        normalized (bool): Whether to divide by the norm of the window. Default: False.
+        center (bool): Whether to extend the waveform, so that frame t is centred on sample t·hop_length. Default: True.
+        pad_mode (BorderType): The extension of the waveform for `center`. Default: BorderType.REFLECT.
+        onesided (bool): Whether to return only frequencies up to half the sample rate. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the waveform is too short.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Spectrogram(n_fft=8)(np.zeros((1, 16), np.float32)).shape
+        (1, 5, 5)
     """
 
     def __init__(self, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, pad: int = 0,
@@ -62,8 +79,27 @@ class Spectrogram(WaveOperation):
 
 
 class MelScale(WaveOperation):
-    """Converts [..., freq, time] to [..., n_mels, time] with triangular filters on the mel scale. n_stft: the number of input frequencies. f_max None:
-    half the sample rate. Raises TypeError, ValueError."""
+    """Converts a spectrogram [..., freq, time] to [..., n_mels, time] with triangular filters on the mel scale.
+
+    Args:
+        n_mels (int): The number of filters. Default: 128.
+        sample_rate (int): The sample rate in hertz. Default: 16000.
+        f_min (float): The lowest frequency in hertz. Default: 0.0.
+        f_max (float, optional): The highest frequency in hertz. Default: None, half the sample rate.
+        n_stft (int): The number of input frequencies. Default: 201.
+        norm (NormType): The scaling of the filters. Default: NormType.NONE.
+        mel_type (MelType): The mel scale. Default: MelType.HTK.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the number of frequencies is not `n_stft`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.MelScale(n_mels=4, n_stft=5)(np.zeros((5, 3), np.float32)).shape
+        (4, 3)
+    """
 
     _least_dims = 2
 
@@ -81,7 +117,36 @@ class MelScale(WaveOperation):
 
 
 class MelSpectrogram(WaveOperation):
-    """Applies Spectrogram, then MelScale. Raises TypeError, ValueError."""
+    """Applies Spectrogram and then MelScale.
+
+    Args:
+        sample_rate (int): As of MelScale. Default: 16000.
+        n_fft (int): As of Spectrogram. Default: 400.
+        win_length (int, optional): As of Spectrogram. Default: None.
+        hop_length (int, optional): As of Spectrogram. Default: None.
+        f_min (float): As of MelScale. Default: 0.0.
+        f_max (float, optional): As of MelScale. Default: None.
+        pad (int): As of Spectrogram. Default: 0.
+        n_mels (int): As of MelScale. Default: 128.
+        window (WindowType): As of Spectrogram. Default: WindowType.HANN.
+        power (float): The exponent of the magnitudes, positive. Default: 2.0.
+        normalized (bool): As of Spectrogram. Default: False.
+        center (bool): As of Spectrogram. Default: True.
+        pad_mode (BorderType): As of Spectrogram. Default: BorderType.REFLECT.
+        onesided (bool): As of Spectrogram. Default: True.
+        norm (NormType): As of MelScale. Default: NormType.NONE.
+        mel_scale (MelType): As `mel_type` of MelScale. Default: MelType.HTK.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the waveform is too short.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.MelSpectrogram(n_fft=64, n_mels=4)(np.zeros((1, 128), np.float32)).shape
+        (1, 4, 5)
+    """
 
     def __init__(self, sample_rate: int = 16000, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, f_min: float = 0.0,
                  f_max: Optional[float] = None, pad: int = 0, n_mels: int = 128, window: WindowType = WindowType.HANN, power: float = 2.0,
@@ -97,8 +162,25 @@ class MelSpectrogram(WaveOperation):
 
 
 class AmplitudeToDB(WaveOperation):
-    """Converts [..., freq, time] to decibels above ref_value: 10·log10 of a power, 20·log10 of a magnitude, of at least amin. Values are limited to top_db
-    below the highest of the same sample (of up to three dimensions). Raises TypeError, ValueError."""
+    """Converts a spectrogram [..., freq, time] to decibels: 10·log10 of a power or 20·log10 of a magnitude. The result is limited to `top_db` below the
+    largest value of a sample (of up to three dimensions).
+
+    Args:
+        stype (ScaleType): The input: POWER or MAGNITUDE. Default: ScaleType.POWER.
+        ref_value (float): The value of 0 decibels, positive. Default: 1.0.
+        amin (float): The lower limit of the input, positive. Default: 1e-10.
+        top_db (float): The range of the result in decibels, positive. Default: 80.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.AmplitudeToDB()(np.array([[1.0, 100.0]], np.float32)).round(4).tolist()
+        [[0.0, 20.0]]
+    """
 
     _least_dims = 2
 
@@ -115,7 +197,21 @@ class AmplitudeToDB(WaveOperation):
 
 
 class DBToAmplitude(WaveOperation):
-    """Returns ref·(10^(x/10))^power of decibels x: power 1 yields powers, 0.5 amplitudes. Raises TypeError."""
+    """Converts decibels x to ref·(10^(x/10))^power.
+
+    Args:
+        ref (float): The value at 0 decibels.
+        power (float): 1 returns powers, 0.5 returns amplitudes.
+
+    Raises:
+        TypeError: If an argument is not a number.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.DBToAmplitude(1.0, 1.0)(np.array([0.0, 10.0], np.float32)).round(4).tolist()
+        [1.0, 10.0]
+    """
 
     def __init__(self, ref: float, power: float):
         self.ref, self.power = check_float("DBToAmplitude", "ref", ref), check_float("DBToAmplitude", "power", power)
@@ -130,8 +226,26 @@ def _cepstrum(spectrum: np.ndarray, log: bool, dct: np.ndarray) -> np.ndarray:
 
 
 class MFCC(WaveOperation):
-    """Returns mel frequency cepstrum coefficients [..., n_mfcc, frames]: the DCT of MelSpectrogram in decibels, or of log(x + 1e-6) with log_mels.
-    melkwargs: arguments of MelSpectrogram. Raises TypeError, ValueError."""
+    """Computes mel-frequency cepstral coefficients [..., n_mfcc, frames]: the discrete cosine transform of MelSpectrogram's logarithm.
+
+    Args:
+        sample_rate (int): The sample rate in hertz. Default: 16000.
+        n_mfcc (int): The number of coefficients, at most `n_mels`. Default: 40.
+        dct_type (int): The type of cosine transform; only 2. Default: 2.
+        norm (NormMode): The scaling of the cosine transform. Default: NormMode.ORTHO.
+        log_mels (bool): Uses log(x + 1e-6) instead of decibels. Default: False.
+        melkwargs (dict, optional): Arguments of MelSpectrogram. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.MFCC(n_mfcc=4, melkwargs={"n_fft": 64, "n_mels": 8})(np.zeros((1, 128), np.float32)).shape
+        (1, 4, 5)
+    """
 
     def __init__(self, sample_rate: int = 16000, n_mfcc: int = 40, dct_type: int = 2, norm: NormMode = NormMode.ORTHO, log_mels: bool = False,
                  melkwargs: Optional[Dict[str, Any]] = None):
@@ -149,7 +263,29 @@ class MFCC(WaveOperation):
 
 
 class LFCC(WaveOperation):
-    """MFCC with filters equally spaced in hertz. speckwargs: arguments of Spectrogram. Raises TypeError, ValueError."""
+    """Computes cepstral coefficients as MFCC, with filters equally spaced in hertz.
+
+    Args:
+        sample_rate (int): The sample rate in hertz. Default: 16000.
+        n_filter (int): The number of filters. Default: 128.
+        n_lfcc (int): The number of coefficients. Default: 40.
+        f_min (float): The lowest frequency in hertz. Default: 0.0.
+        f_max (float, optional): The highest frequency in hertz. Default: None, half the sample rate.
+        dct_type (int): The type of cosine transform; only 2. Default: 2.
+        norm (NormMode): The scaling of the cosine transform. Default: NormMode.ORTHO.
+        log_lf (bool): Uses log(x + 1e-6) instead of decibels. Default: False.
+        speckwargs (dict, optional): Arguments of Spectrogram. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.LFCC(n_filter=8, n_lfcc=4, speckwargs={"n_fft": 64})(np.zeros((1, 128), np.float32)).shape
+        (1, 4, 5)
+    """
 
     def __init__(self, sample_rate: int = 16000, n_filter: int = 128, n_lfcc: int = 40, f_min: float = 0.0, f_max: Optional[float] = None, dct_type: int = 2,
                  norm: NormMode = NormMode.ORTHO, log_lf: bool = False, speckwargs: Optional[Dict[str, Any]] = None):
@@ -169,7 +305,26 @@ class LFCC(WaveOperation):
 
 
 class SpectralCentroid(WaveOperation):
-    """Returns the mean frequency of each frame in hertz, weighted by magnitude, shape [..., 1, frames]. Raises TypeError, ValueError."""
+    """Computes the mean frequency of each frame in hertz, weighted by magnitude, shape [..., 1, frames].
+
+    Args:
+        sample_rate (int): The sample rate in hertz.
+        n_fft (int): As of Spectrogram. Default: 400.
+        win_length (int, optional): As of Spectrogram. Default: None.
+        hop_length (int, optional): As of Spectrogram. Default: None.
+        pad (int): As of Spectrogram. Default: 0.
+        window (WindowType): As of Spectrogram. Default: WindowType.HANN.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, if the waveform is too short.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.SpectralCentroid(16000, n_fft=8)(np.ones((1, 16), np.float32)).shape
+        (1, 1, 5)
+    """
 
     def __init__(self, sample_rate: int, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, pad: int = 0,
                  window: WindowType = WindowType.HANN):
@@ -184,7 +339,14 @@ class SpectralCentroid(WaveOperation):
 
 
 class Angle(WaveOperation):
-    """Returns the angles of complex numbers [..., 2], in radians."""
+    """Computes the angles of complex numbers [..., 2] in radians.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.Angle()(np.array([[1.0, 0.0], [0.0, 1.0]])).round(4).tolist()
+        [0.0, 1.5708]
+    """
 
     _last = 2
 
@@ -193,7 +355,21 @@ class Angle(WaveOperation):
 
 
 class ComplexNorm(WaveOperation):
-    """Returns the absolute values of complex numbers [..., 2], raised to `power`. Raises TypeError, ValueError."""
+    """Computes the absolute values of complex numbers [..., 2], raised to a power.
+
+    Args:
+        power (float): The exponent, at least 0. Default: 1.0.
+
+    Raises:
+        TypeError: If `power` has another type.
+        ValueError: If `power` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.ComplexNorm()(np.array([[3.0, 4.0]], np.float32)).tolist()
+        [5.0]
+    """
 
     _last = 2
 
@@ -205,14 +381,44 @@ class ComplexNorm(WaveOperation):
 
 
 class Magphase(ComplexNorm):
-    """Returns (absolute values raised to `power`, angles) of complex numbers [..., 2]. Raises TypeError, ValueError."""
+    """Returns the absolute values of complex numbers [..., 2], raised to a power, and their angles in radians.
+
+    Args:
+        power (float): The exponent, at least 0. Default: 1.0.
+
+    Raises:
+        TypeError: If `power` has another type.
+        ValueError: If `power` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> magnitudes, angles = audio.Magphase()(np.array([[3.0, 0.0]], np.float32))
+        >>> magnitudes.tolist(), angles.tolist()
+        ([3.0], [0.0])
+    """
 
     def _wave(self, wave: np.ndarray) -> Any:
         return super()._wave(wave), np.arctan2(wave[..., 1], wave[..., 0])
 
 
 class ComputeDeltas(WaveOperation):
-    """Computes slopes along time by a least-squares line through win_length frames. Raises TypeError, ValueError."""
+    """Computes the slopes along time of a least-squares line through `win_length` frames.
+
+    Args:
+        win_length (int): The number of frames, at least 3. Default: 5.
+        pad_mode (BorderType): The extension at both ends. Default: BorderType.EDGE.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.ComputeDeltas(win_length=3)(np.array([[0.0, 2.0, 4.0]], np.float32)).tolist()
+        [[1.0, 2.0, 1.0]]
+    """
 
     def __init__(self, win_length: int = 5, pad_mode: BorderType = BorderType.EDGE):
         self.reach = (check_int32("ComputeDeltas", "win_length", win_length, 3) - 1) // 2
@@ -239,9 +445,24 @@ def _span(t: int, frames: int, size: int, least: int, center: bool) -> Tuple[int
 
 
 class SlidingWindowCmn(WaveOperation):
-    """Subtracts the mean over a window of cmn_window frames along the second-to-last dimension of [..., freq, time], as Kaldi does. norm_vars: divides by
-    the standard deviation too. center: the window is centred on the frame, otherwise it precedes it, with min_cmn_window frames at the start. Raises
-    TypeError, ValueError."""
+    """Subtracts the mean over a window along the second-to-last dimension of [..., freq, time], as Kaldi does.
+
+    Args:
+        cmn_window (int): The length of the window. Default: 600.
+        min_cmn_window (int): The length at the start, without `center`. Default: 100.
+        center (bool): Whether the window is centred on the frame; otherwise it precedes the frame. Default: False.
+        norm_vars (bool): Whether to divide by the standard deviation too. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import audio
+        >>> audio.SlidingWindowCmn()(np.array([[[1.0], [3.0]]], np.float32)).tolist()
+        [[[-1.0], [1.0]]]
+    """
 
     _least_dims = 2
 

@@ -102,7 +102,25 @@ def member(who: str, name: str, value: object, kind: type) -> object:
 
 
 def create_dct(n_mfcc: int, n_mels: int, norm: NormMode = NormMode.NONE) -> np.ndarray:
-    """Returns the matrix [n_mels, n_mfcc] of the type 2 discrete cosine transform, float32. Raises TypeError, ValueError."""
+    """Creates the matrix of the type 2 discrete cosine transform.
+
+    Args:
+        n_mfcc (int): The number of coefficients.
+        n_mels (int): The number of input values.
+        norm (NormMode): The scaling. Default: NormMode.NONE.
+
+    Returns:
+        numpy.ndarray: The matrix [n_mels, n_mfcc], float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> from sindri.dataset import audio
+        >>> audio.create_dct(4, 8).shape
+        (8, 4)
+    """
     who = "create_dct"
     check_int32(who, "n_mfcc", n_mfcc, 1)
     check_int32(who, "n_mels", n_mels, 1)
@@ -142,7 +160,29 @@ def _check_range(who: str, f_min: float, f_max: float, sample_rate: int) -> None
 
 def melscale_fbanks(n_freqs: int, f_min: float, f_max: float, n_mels: int, sample_rate: int, norm: NormType = NormType.NONE,
                     mel_type: MelType = MelType.HTK) -> np.ndarray:
-    """Returns triangular filters [n_freqs, n_mels] with corners equally spaced on the mel scale, float32. Raises TypeError, ValueError."""
+    """Creates triangular filters with corners equally spaced on the mel scale.
+
+    Args:
+        n_freqs (int): The number of frequencies.
+        f_min (float): The lowest frequency in hertz.
+        f_max (float): The highest frequency in hertz.
+        n_mels (int): The number of filters.
+        sample_rate (int): The sample rate in hertz.
+        norm (NormType): The scaling; SLANEY scales each filter to area 1. Default: NormType.NONE.
+        mel_type (MelType): The mel scale. Default: MelType.HTK.
+
+    Returns:
+        numpy.ndarray: The filters [n_freqs, n_mels], float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> from sindri.dataset import audio
+        >>> audio.melscale_fbanks(5, 0.0, 8000.0, 4, 16000).shape
+        (5, 4)
+    """
     who = "melscale_fbanks"
     check_int32(who, "n_freqs", n_freqs, 1)
     check_int32(who, "n_mels", n_mels, 1)
@@ -158,7 +198,27 @@ def melscale_fbanks(n_freqs: int, f_min: float, f_max: float, n_mels: int, sampl
 
 
 def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sample_rate: int) -> np.ndarray:
-    """Returns triangular filters [n_freqs, n_filter] with corners equally spaced in hertz, float32. Raises TypeError, ValueError."""
+    """Creates triangular filters with corners equally spaced in hertz.
+
+    Args:
+        n_freqs (int): The number of frequencies.
+        f_min (float): The lowest frequency in hertz.
+        f_max (float): The highest frequency in hertz.
+        n_filter (int): The number of filters.
+        sample_rate (int): The sample rate in hertz.
+
+    Returns:
+        numpy.ndarray: The filters [n_freqs, n_filter], float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> from sindri.dataset import audio
+        >>> audio.linear_fbanks(3, 0.0, 8000.0, 1, 16000).shape
+        (3, 1)
+    """
     who = "linear_fbanks"
     check_int32(who, "n_freqs", n_freqs, 1)
     check_int32(who, "n_filter", n_filter, 1)

@@ -31,7 +31,22 @@ class _BoxOperation(NativeOperation):
 
 
 class RandomHorizontalFlipWithBBox(_BoxOperation):
-    """Flips an image and its boxes horizontally with probability `prob`. Raises TypeError or ValueError."""
+    """Flips an image and its boxes horizontally with probability `prob`.
+
+    Args:
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If `prob` has another type.
+        ValueError: If `prob` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 3), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> vision.RandomHorizontalFlipWithBBox(1.0)(image, boxes)[1].tolist()
+        [[4.0, 0.0, 2.0, 2.0]]
+    """
 
     _random = True
 
@@ -40,7 +55,22 @@ class RandomHorizontalFlipWithBBox(_BoxOperation):
 
 
 class RandomVerticalFlipWithBBox(_BoxOperation):
-    """Flips an image and its boxes vertically with probability `prob`. Raises TypeError or ValueError."""
+    """Flips an image and its boxes vertically with probability `prob`.
+
+    Args:
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If `prob` has another type.
+        ValueError: If `prob` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 3), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> vision.RandomVerticalFlipWithBBox(1.0)(image, boxes)[1].tolist()
+        [[0.0, 2.0, 2.0, 2.0]]
+    """
 
     _random = True
 
@@ -49,7 +79,23 @@ class RandomVerticalFlipWithBBox(_BoxOperation):
 
 
 class ResizeWithBBox(_BoxOperation):
-    """Resizes an image and its boxes, as Resize. Raises TypeError or ValueError."""
+    """Resizes an image and its boxes, as Resize.
+
+    Args:
+        size (int, tuple[int]): (height, width); an int is the length of the shorter edge.
+        interpolation (Inter): The interpolation. Default: Inter.LINEAR.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 3), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> vision.ResizeWithBBox((8, 12))(image, boxes)[1].tolist()
+        [[0.0, 0.0, 4.0, 4.0]]
+    """
 
     def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
         who = "ResizeWithBBox"
@@ -58,7 +104,22 @@ class ResizeWithBBox(_BoxOperation):
 
 
 class RandomResizeWithBBox(_BoxOperation):
-    """Resizes an image and its boxes with a random interpolation, as RandomResize. Raises TypeError or ValueError."""
+    """Resizes an image and its boxes with a random interpolation, as RandomResize.
+
+    Args:
+        size (int, tuple[int]): (height, width); an int is the length of the shorter edge.
+
+    Raises:
+        TypeError: If `size` has another type.
+        ValueError: If `size` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 3), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> vision.RandomResizeWithBBox((8, 12))(image, boxes)[1].tolist()
+        [[0.0, 0.0, 4.0, 4.0]]
+    """
 
     _random = True
 
@@ -67,7 +128,27 @@ class RandomResizeWithBBox(_BoxOperation):
 
 
 class RandomCropWithBBox(_BoxOperation):
-    """Crops an image and its boxes, as RandomCrop. Raises TypeError or ValueError; RuntimeError for a crop larger than the image."""
+    """Crops an image and its boxes at a random position, as RandomCrop.
+
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        padding (int, tuple[int], optional): As of RandomCrop. Default: None.
+        pad_if_needed (bool): As of RandomCrop. Default: False.
+        fill_value (int, tuple[int]): As of RandomCrop. Default: 0.
+        padding_mode (Border): As of RandomCrop. Default: Border.CONSTANT.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: When called, if the crop is larger than the image.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 3), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> vision.RandomCropWithBBox((4, 6))(image, boxes)[1].tolist()
+        [[0.0, 0.0, 2.0, 2.0]]
+    """
 
     _random = True
 
@@ -80,7 +161,26 @@ class RandomCropWithBBox(_BoxOperation):
 
 
 class RandomResizedCropWithBBox(_BoxOperation):
-    """Crops and resizes an image and its boxes, as RandomResizedCrop. Raises TypeError or ValueError."""
+    """Crops and resizes an image and its boxes, as RandomResizedCrop.
+
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        scale (tuple[float, float]): As of RandomResizedCrop. Default: (0.08, 1.0).
+        ratio (tuple[float, float]): As of RandomResizedCrop. Default: (3/4, 4/3).
+        interpolation (Inter): The interpolation. Default: Inter.BILINEAR.
+        max_attempts (int): As of RandomResizedCrop. Default: 10.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 3), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> vision.RandomResizedCropWithBBox(8)(image, boxes)[0].shape
+        (8, 8, 3)
+    """
 
     _random = True
 
@@ -97,10 +197,22 @@ class RandomResizedCropWithBBox(_BoxOperation):
 
 
 class BoundingBoxAugment(_BoxOperation):
-    """Applies a transform to the image inside randomly chosen boxes, a `ratio` of them. The transform must be one of dataset.vision and keep size and
-    type.
+    """Applies a transform to the image inside randomly chosen boxes.
 
-    Raises TypeError or ValueError.
+    Args:
+        transform (TensorOperation): A C++ transform of dataset.vision that keeps the size and type of an image.
+        ratio (float): The fraction of boxes to choose, from 0 to 1. Default: 0.3.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image, boxes = np.zeros((4, 6, 1), np.uint8), np.array([[0, 0, 2, 2]], np.float32)
+        >>> int(vision.BoundingBoxAugment(vision.Invert(), 1.0)(image, boxes)[0].sum()) // 255
+        4
     """
 
     _random = True

@@ -16,7 +16,14 @@ __all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "Ad
 
 
 class Invert(PixelOperation):
-    """Inverts the values: 255 - x, for floats too."""
+    """Inverts the values: 255 - x, for floats too.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Invert()(np.array([[[0], [100]]], np.uint8)).tolist()
+        [[[255], [155]]]
+    """
 
     _keeps_pillow = True
 
@@ -28,7 +35,21 @@ class Invert(PixelOperation):
 
 
 class RandomInvert(PixelOperation):
-    """Inverts the values (255 - x) with probability `prob`. Raises TypeError or ValueError."""
+    """Inverts the values (255 - x) with probability `prob`.
+
+    Args:
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If `prob` has another type.
+        ValueError: If `prob` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomInvert(prob=1.0)(np.array([[[0], [100]]], np.uint8)).tolist()
+        [[[255], [155]]]
+    """
 
     _random = True
 
@@ -38,10 +59,19 @@ class RandomInvert(PixelOperation):
 
 
 class Grayscale(PixelOperation):
-    """Converts to grey, 0.299 R + 0.587 G + 0.114 B, in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. A Pillow image may have any
-    mode.
+    """Converts an RGB image to grey, 0.299 R + 0.587 G + 0.114 B. A Pillow image may have any mode.
 
-    Raises TypeError or ValueError.
+    Args:
+        num_output_channels (int): The number of equal channels of the result [H, W, 1] or [H, W, 3]: 1 or 3. Default: 1.
+
+    Raises:
+        ValueError: If `num_output_channels` is neither 1 nor 3.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Grayscale(3)(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[59, 59, 59]]]
     """
 
     _channels = (3,)
@@ -58,7 +88,21 @@ class Grayscale(PixelOperation):
 
 
 class RandomGrayscale(PixelOperation):
-    """Converts to grey, in as many equal channels as the image has, with probability `prob`. Raises TypeError or ValueError."""
+    """Converts to grey with probability `prob`. The result has as many equal channels as the image.
+
+    Args:
+        prob (float): The probability. Default: 0.1.
+
+    Raises:
+        TypeError: If `prob` has another type.
+        ValueError: If `prob` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomGrayscale(prob=1.0)(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[59, 59, 59]]]
+    """
 
     _random = True
     _channels = (1, 3)
@@ -73,7 +117,21 @@ class RandomGrayscale(PixelOperation):
 
 
 class AdjustBrightness(PixelOperation):
-    """Scales the brightness: x * brightness_factor. Raises TypeError or ValueError."""
+    """Scales the brightness: x * brightness_factor.
+
+    Args:
+        brightness_factor (float): The factor, at least 0. 0 results in a black image, 1 keeps the image.
+
+    Raises:
+        TypeError: If `brightness_factor` has another type.
+        ValueError: If `brightness_factor` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AdjustBrightness(0.5)(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[50, 25, 0]]]
+    """
 
     _keeps_pillow = True
 
@@ -86,7 +144,21 @@ class AdjustBrightness(PixelOperation):
 
 
 class AdjustContrast(PixelOperation):
-    """Scales the contrast: mean * (1 - f) + x * f, with the mean of the grey image. Raises TypeError or ValueError."""
+    """Scales the contrast: mean * (1 - f) + x * f, with the mean of the grey image.
+
+    Args:
+        contrast_factor (float): The factor f, at least 0. 0 results in a uniform image, 1 keeps the image.
+
+    Raises:
+        TypeError: If `contrast_factor` has another type.
+        ValueError: If `contrast_factor` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AdjustContrast(0.0)(np.array([[[0, 0, 0], [200, 200, 200]]], np.uint8)).tolist()
+        [[[100, 100, 100], [100, 100, 100]]]
+    """
 
     _channels = (3,)
     _keeps_pillow = True
@@ -100,7 +172,21 @@ class AdjustContrast(PixelOperation):
 
 
 class AdjustSaturation(PixelOperation):
-    """Scales the saturation: grey * (1 - f) + x * f. Raises TypeError or ValueError."""
+    """Scales the saturation: grey * (1 - f) + x * f.
+
+    Args:
+        saturation_factor (float): The factor f, at least 0. 0 results in a grey image, 1 keeps the image.
+
+    Raises:
+        TypeError: If `saturation_factor` has another type.
+        ValueError: If `saturation_factor` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AdjustSaturation(0.0)(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[59, 59, 59]]]
+    """
 
     _channels = (3,)
     _keeps_pillow = True
@@ -114,7 +200,21 @@ class AdjustSaturation(PixelOperation):
 
 
 class AdjustHue(PixelOperation):
-    """Shifts the hue by `hue_factor` of the colour circle, from -0.5 to 0.5. Raises TypeError or ValueError."""
+    """Shifts the hue.
+
+    Args:
+        hue_factor (float): The shift as a fraction of the colour circle, from -0.5 to 0.5.
+
+    Raises:
+        TypeError: If `hue_factor` has another type.
+        ValueError: If `hue_factor` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AdjustHue(0.0)(np.array([[[200, 0, 0]]], np.uint8)).tolist()
+        [[[200, 0, 0]]]
+    """
 
     _channels = (3,)
     _keeps_pillow = True
@@ -128,7 +228,23 @@ class AdjustHue(PixelOperation):
 
 
 class AdjustSharpness(PixelOperation):
-    """Scales the sharpness: blurred + f * (x - blurred). Raises TypeError or ValueError."""
+    """Scales the sharpness: blurred + f * (x - blurred).
+
+    Args:
+        sharpness_factor (float): The factor f, at least 0. 0 blurs the image, 1 keeps it, larger factors sharpen it.
+
+    Raises:
+        TypeError: If `sharpness_factor` has another type.
+        ValueError: If `sharpness_factor` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image = np.zeros((3, 3, 1), np.uint8)
+        >>> image[1, 1] = 130
+        >>> vision.AdjustSharpness(0.0)(image)[1, 1].tolist()
+        [50]
+    """
 
     def __init__(self, sharpness_factor: float):
         self.factor = check_float("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
@@ -136,8 +252,22 @@ class AdjustSharpness(PixelOperation):
 
 
 class AdjustGamma(PixelOperation):
-    """Applies gain * x^gamma to values scaled to [0, 1] and clips the result; for floats (gain * x)^gamma, as in MindSpore. Raises TypeError or
-    ValueError."""
+    """Applies gain * x^gamma to values scaled to [0, 1] and clips the result. For floats it applies (gain * x)^gamma, as MindSpore does.
+
+    Args:
+        gamma (float): The exponent, at least 0. Exponents below 1 brighten dark areas.
+        gain (float): The factor. Default: 1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AdjustGamma(2.0)(np.array([[[0], [51], [255]]], np.uint8)).tolist()
+        [[[0], [10], [255]]]
+    """
 
     _keeps_pillow = True
 
@@ -194,7 +324,21 @@ class RandomColorAdjust(PixelOperation):
 
 
 class RandomColor(PixelOperation):
-    """Scales the saturation by a uniform factor from `degrees`. Raises TypeError or ValueError."""
+    """Scales the saturation by a uniform random factor.
+
+    Args:
+        degrees (tuple[float, float]): The range of the factor, as for AdjustSaturation. Default: (0.1, 1.9).
+
+    Raises:
+        TypeError: If `degrees` has another type.
+        ValueError: If `degrees` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomColor((0, 0))(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[59, 59, 59]]]
+    """
 
     _random = True
     _channels = (3,)
@@ -209,7 +353,21 @@ class RandomColor(PixelOperation):
 
 
 class RandomSharpness(PixelOperation):
-    """Scales the sharpness by a uniform factor from `degrees`. Raises TypeError or ValueError."""
+    """Scales the sharpness by a uniform random factor.
+
+    Args:
+        degrees (tuple[float, float]): The range of the factor, as for AdjustSharpness. Default: (0.1, 1.9).
+
+    Raises:
+        TypeError: If `degrees` has another type.
+        ValueError: If `degrees` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomSharpness((1, 1))(np.array([[[100], [50], [0]]], np.uint8)).tolist()
+        [[[100], [50], [0]]]
+    """
 
     _random = True
     _keeps_pillow = True
@@ -223,7 +381,22 @@ class RandomSharpness(PixelOperation):
 
 
 class RandomAdjustSharpness(PixelOperation):
-    """Applies AdjustSharpness(degree) with probability `prob`. Raises TypeError or ValueError."""
+    """Scales the sharpness with probability `prob`, as AdjustSharpness.
+
+    Args:
+        degree (float): The factor, at least 0.
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomAdjustSharpness(1.0, prob=1.0)(np.array([[[100], [50], [0]]], np.uint8)).tolist()
+        [[[100], [50], [0]]]
+    """
 
     _random = True
 
@@ -233,10 +406,20 @@ class RandomAdjustSharpness(PixelOperation):
 
 
 class RandomLighting(PixelOperation):
-    """Adds a random colour along the principal components of ImageNet's colours (AlexNet). The coefficients are normal with standard deviation `alpha`.
-    A Pillow image may have any mode and becomes RGB.
+    """Adds a random colour along the principal components of ImageNet's colours, as in AlexNet. A Pillow image may have any mode and becomes RGB.
 
-    Raises TypeError or ValueError.
+    Args:
+        alpha (float): The standard deviation of the normally distributed coefficients, at least 0. Default: 0.05.
+
+    Raises:
+        TypeError: If `alpha` has another type.
+        ValueError: If `alpha` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomLighting(0.0)(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[100, 50, 0]]]
     """
 
     _random = True
@@ -252,7 +435,21 @@ class RandomLighting(PixelOperation):
 
 
 class Posterize(ByteOperation):
-    """Keeps the `bits` highest bits of each value. Raises TypeError or ValueError."""
+    """Keeps the highest bits of each value.
+
+    Args:
+        bits (int): The number of bits to keep, from 0 to 8.
+
+    Raises:
+        TypeError: If `bits` has another type.
+        ValueError: If `bits` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Posterize(1)(np.array([[[100], [200]]], np.uint8)).tolist()
+        [[[0], [128]]]
+    """
 
     def __init__(self, bits: int):
         self.bits = check_int32("Posterize", "bits", bits, 0, 8)
@@ -260,7 +457,21 @@ class Posterize(ByteOperation):
 
 
 class RandomPosterize(ByteOperation):
-    """Applies Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
+    """Applies Posterize with a random number of bits.
+
+    Args:
+        bits (int, tuple[int, int]): The number of bits, or its range (smallest, largest), from 1 to 8. Default: (8, 8).
+
+    Raises:
+        TypeError: If `bits` has another type.
+        ValueError: If `bits` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomPosterize((1, 1))(np.array([[[100], [200]]], np.uint8)).tolist()
+        [[[0], [128]]]
+    """
 
     _random = True
 
@@ -275,7 +486,21 @@ class RandomPosterize(ByteOperation):
 
 
 class Solarize(PixelOperation):
-    """Inverts the values within threshold (low, high), or from one number upwards. Raises TypeError or ValueError."""
+    """Inverts the values within a range.
+
+    Args:
+        threshold (float, tuple[float, float]): The range (low, high), within 0 to 255; a number means (threshold, 255).
+
+    Raises:
+        TypeError: If `threshold` has another type.
+        ValueError: If `threshold` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Solarize(128)(np.array([[[100], [200]]], np.uint8)).tolist()
+        [[[100], [55]]]
+    """
 
     def __init__(self, threshold: Any):
         self.threshold = ((check_float("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
@@ -284,7 +509,21 @@ class Solarize(PixelOperation):
 
 
 class RandomSolarize(PixelOperation):
-    """Inverts the values within a random subrange of threshold (low, high). Raises TypeError or ValueError."""
+    """Inverts the values within a random subrange of `threshold`.
+
+    Args:
+        threshold (tuple[float, float]): The range (low, high), within 0 to 255. Default: (0, 255).
+
+    Raises:
+        TypeError: If `threshold` has another type.
+        ValueError: If `threshold` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomSolarize((200, 200))(np.array([[[100], [200]]], np.uint8)).tolist()
+        [[[100], [55]]]
+    """
 
     _random = True
 
@@ -294,7 +533,14 @@ class RandomSolarize(PixelOperation):
 
 
 class Equalize(ByteOperation):
-    """Equalizes the histogram of each channel."""
+    """Equalizes the histogram of each channel.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Equalize()(np.array([[[10], [11], [12], [13]]], np.uint8)).ravel().tolist()
+        [0, 85, 170, 255]
+    """
 
     _keeps_pillow = True
 
@@ -306,7 +552,21 @@ class Equalize(ByteOperation):
 
 
 class RandomEqualize(ByteOperation):
-    """Applies Equalize with probability `prob`. Raises TypeError or ValueError."""
+    """Applies Equalize with probability `prob`.
+
+    Args:
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If `prob` has another type.
+        ValueError: If `prob` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomEqualize(prob=1.0)(np.array([[[10], [11], [12], [13]]], np.uint8)).ravel().tolist()
+        [0, 85, 170, 255]
+    """
 
     _random = True
 
@@ -320,9 +580,21 @@ def _levels(who: str, ignore: Any) -> List[int]:
 
 
 class AutoContrast(ByteOperation):
-    """Stretches each channel to 0 ... 255. Ignores `cutoff` percent of the pixels at both ends and the levels in `ignore`.
+    """Stretches the values of each channel to 0 ... 255.
 
-    Raises TypeError or ValueError.
+    Args:
+        cutoff (float): The percentage of pixels to ignore at both ends, from 0 to 50. Default: 0.0.
+        ignore (int, sequence of int, optional): The levels to ignore. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AutoContrast()(np.array([[[100], [150], [200]]], np.uint8)).ravel().tolist()
+        [0, 127, 255]
     """
 
     _keeps_pillow = True
@@ -336,7 +608,23 @@ class AutoContrast(ByteOperation):
 
 
 class RandomAutoContrast(ByteOperation):
-    """Applies AutoContrast with probability `prob`. Raises TypeError or ValueError."""
+    """Applies AutoContrast with probability `prob`.
+
+    Args:
+        cutoff (float): As of AutoContrast. Default: 0.0.
+        ignore (int, sequence of int, optional): As of AutoContrast. Default: None.
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomAutoContrast(prob=1.0)(np.array([[[100], [150], [200]]], np.uint8)).ravel().tolist()
+        [0, 127, 255]
+    """
 
     _random = True
 
@@ -348,8 +636,20 @@ class RandomAutoContrast(ByteOperation):
 
 
 class ConvertColor(PixelOperation):
-    """Converts or reorders channels: convert_mode is one of ConvertMode. An added alpha channel is opaque: 255, 1.0 for
-    floats. Raises TypeError."""
+    """Converts or reorders channels. An added alpha channel is opaque: 255, or 1.0 for floats.
+
+    Args:
+        convert_mode (ConvertMode): The conversion.
+
+    Raises:
+        TypeError: If `convert_mode` is not a ConvertMode.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR)(np.array([[[100, 50, 0]]], np.uint8)).tolist()
+        [[[0, 50, 100]]]
+    """
 
     def __init__(self, convert_mode: ConvertMode):
         self.convert_mode = enumeration("ConvertColor", "convert_mode", convert_mode, ConvertMode)

@@ -94,9 +94,25 @@ def _same(value: float) -> Tuple[float, float]:
 
 
 class Affine(PixelOperation):
-    """Rotates clockwise by `degrees`, translates by `translate` (fractions of width and height, -1 to 1), scales, and shears by degrees (x, or x and y).
+    """Rotates, translates, scales and shears an image.
 
-    Raises TypeError or ValueError.
+    Args:
+        degrees (float): The clockwise rotation in degrees.
+        translate (tuple[float, float]): The translation in fractions of width and height, from -1 to 1.
+        scale (float): The factor, positive.
+        shear (float, tuple[float, float]): The shear in degrees, of x or of x and y.
+        resample (Inter): The interpolation. Default: Inter.NEAREST.
+        fill_value (int, tuple[int]): The value outside of the image, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Affine(180, (0, 0), 1.0, 0)(np.array([[[1], [2]], [[3], [4]]], np.uint8)).reshape(2, 2).tolist()
+        [[4, 3], [2, 1]]
     """
 
     def __init__(self, degrees: float, translate: Sequence[float], scale: float, shear: Any, resample: Inter = Inter.NEAREST, fill_value: Any = 0):
@@ -124,8 +140,7 @@ class RandomAffine(PixelOperation):
 
     Args:
         degrees (float, tuple[float, float]): The range (low, high) of the rotation; a number d means (-d, d).
-        translate (tuple[float], optional): The range (x low, x high) or (x low, x high, y low, y high), in fractions of width and height.
-            Default: None.
+        translate (tuple[float], optional): The range (x low, x high) or (x low, x high, y low, y high), in fractions of width and height. Default: None.
         scale (tuple[float, float], optional): The range (low, high). Default: None.
         shear (float, tuple[float], optional): As `translate`, in degrees; a number s means (-s, s). Default: None.
         resample (Inter): The interpolation. Default: Inter.NEAREST.
@@ -134,6 +149,12 @@ class RandomAffine(PixelOperation):
     Raises:
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomAffine((180, 180))(np.array([[[1], [2]], [[3], [4]]], np.uint8)).reshape(2, 2).tolist()
+        [[4, 3], [2, 1]]
     """
 
     _random = True
@@ -181,7 +202,25 @@ def _perspective(who: str, start: np.ndarray, end: np.ndarray) -> List[float]:
 
 
 class Perspective(PixelOperation):
-    """Applies the perspective that maps four points (x, y), the corners clockwise from the top left, to four others. Raises TypeError or ValueError."""
+    """Applies the perspective transform that maps four points to four others. Points are (x, y), for example the corners clockwise from the top left.
+
+    Args:
+        start_points (sequence of tuple): The four points in the image.
+        end_points (sequence of tuple): Their four positions in the result.
+        interpolation (Inter): The interpolation. Default: Inter.BILINEAR.
+
+    Raises:
+        TypeError: If the points are not four pairs of numbers, or an argument has another type.
+        ValueError: If three of the points lie on a line.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> corners, mirrored = [(0, 0), (2, 0), (2, 2), (0, 2)], [(2, 0), (0, 0), (0, 2), (2, 2)]
+        >>> image = np.arange(9, dtype=np.uint8).reshape(3, 3, 1)
+        >>> vision.Perspective(corners, mirrored, vision.Inter.NEAREST)(image)[:, :, 0].tolist()
+        [[2, 1, 0], [5, 4, 3], [8, 7, 6]]
+    """
 
     _keeps_pillow = True
 
@@ -196,7 +235,23 @@ class Perspective(PixelOperation):
 
 
 class RandomPerspective(PixelOperation):
-    """Moves each corner inwards by up to `distortion_scale` of half the image, with probability `prob`. Raises TypeError or ValueError."""
+    """Applies a random perspective transform with probability `prob`.
+
+    Args:
+        distortion_scale (float): The largest inward movement of each corner, as a fraction of half the image, from 0 to 1. Default: 0.5.
+        prob (float): The probability. Default: 0.5.
+        interpolation (Inter): The interpolation. Default: Inter.BICUBIC.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomPerspective(prob=1.0)(np.zeros((8, 12, 3), np.uint8)).shape
+        (8, 12, 3)
+    """
 
     _random = True
     _keeps_pillow = True
@@ -217,8 +272,20 @@ class RandomPerspective(PixelOperation):
 
 
 class FiveCrop(PyOperation):
-    """Returns five columns of crops [h, w]: the four corners of an image, row by row from the top left, and its centre. Raises TypeError or ValueError;
-    ArgumentError (a ValueError) for a smaller image.
+    """Returns five crops of an image as five columns: the four corners, row by row from the top left, and the centre.
+
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+
+    Raises:
+        TypeError: If `size` has another type.
+        ValueError: If `size` is out of range; when called, ArgumentError, a ValueError, if the image is smaller than the crops.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> [int(crop[0, 0]) for crop in vision.FiveCrop(1)(np.arange(9, dtype=np.uint8).reshape(3, 3))]
+        [0, 2, 6, 8, 4]
     """
 
     def __init__(self, size: Any):
@@ -242,7 +309,22 @@ class FiveCrop(PyOperation):
 
 
 class TenCrop(FiveCrop):
-    """Returns ten columns: FiveCrop of an image and of the image flipped horizontally, or vertically with use_vertical_flip. Raises as FiveCrop."""
+    """Returns ten crops of an image as ten columns: FiveCrop of the image and of the flipped image.
+
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        use_vertical_flip (bool): Flips vertically instead of horizontally. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `size` is out of range; when called, ArgumentError, a ValueError, if the image is smaller than the crops.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> [int(crop[0, 0]) for crop in vision.TenCrop(1)(np.arange(9, dtype=np.uint8).reshape(3, 3))]
+        [0, 2, 6, 8, 4, 2, 0, 8, 6, 4]
+    """
 
     def __init__(self, size: Any, use_vertical_flip: bool = False):
         super().__init__(size)

@@ -79,6 +79,14 @@ class CutMixBatch(_Mixing):
     Raises:
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> images, labels = np.zeros((2, 4, 4, 3), np.float32), np.eye(2, dtype=np.float32)
+        >>> mixed = vision.CutMixBatch(vision.ImageBatchFormat.NHWC)(images, labels)
+        >>> mixed[0].shape, mixed[1].sum(1).round(4).tolist()
+        ((2, 4, 4, 3), [1.0, 1.0])
     """
 
     def __init__(self, image_batch_format: ImageBatchFormat, alpha: float = 1.0, prob: float = 1.0):
@@ -94,7 +102,23 @@ class CutMixBatch(_Mixing):
 
 
 class UniformAugment(PyOperation):
-    """Chooses `num_ops` transforms of a list uniformly and applies each with probability 1/2. Raises TypeError or ValueError."""
+    """Chooses transforms of a list uniformly and applies each with probability 1/2.
+
+    Args:
+        transforms (sequence): The transforms.
+        num_ops (int): The number of transforms to choose. Default: 2.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_ops` is not positive or larger than the number of transforms.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> augment = vision.UniformAugment([vision.RandomCrop(4), vision.CenterCrop(4), vision.Resize((4, 4))], num_ops=3)
+        >>> augment(np.zeros((4, 4, 3), np.uint8)).shape
+        (4, 4, 3)
+    """
 
     _random = True
 
@@ -116,7 +140,22 @@ class UniformAugment(PyOperation):
 
 
 class RandomSelectSubpolicy(PyOperation):
-    """Applies one of the sub-policies, chosen uniformly; each is a list of (transform, probability). Raises TypeError or ValueError."""
+    """Applies a sub-policy, chosen uniformly. Each transform of the sub-policy runs with its own probability.
+
+    Args:
+        policy (list): The sub-policies, lists of tuples (transform, probability).
+
+    Raises:
+        TypeError: If `policy` is not a list of lists of (transform, probability).
+        ValueError: If a probability is not from 0 to 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> augment = vision.RandomSelectSubpolicy([[(vision.Invert(), 1.0), (vision.Posterize(1), 0.0)]])
+        >>> augment(np.array([[[100], [200]]], np.uint8)).tolist()
+        [[[155], [55]]]
+    """
 
     _random = True
 

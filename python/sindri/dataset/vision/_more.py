@@ -15,9 +15,23 @@ __all__ = ["Erase", "GaussianBlur", "HsvToRgb", "LinearTransformation", "MixUp",
 
 
 class GaussianBlur(PixelOperation):
-    """Blurs with a Gaussian kernel. kernel_size: an odd number or (width, height). sigma: a number, (x, y), or None to derive it from kernel_size.
+    """Blurs with a Gaussian kernel.
 
-    Raises TypeError or ValueError.
+    Args:
+        kernel_size (int, tuple[int, int]): The size of the kernel, odd, or (width, height).
+        sigma (float, tuple[float, float], optional): The standard deviation, or (x, y). Default: None, derived from `kernel_size`.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> image = np.zeros((5, 5, 1), np.uint8)
+        >>> image[2, 2] = 100
+        >>> int(vision.GaussianBlur(3, 0.5)(image)[2, 2, 0])
+        62
     """
 
     def __init__(self, kernel_size: Any, sigma: Any = None):
@@ -37,9 +51,26 @@ class GaussianBlur(PixelOperation):
 
 
 class Erase(PixelOperation):
-    """Fills a rectangle of an image [H, W, C] with a value, a number or one per channel. inplace: a direct call changes the given array.
+    """Fills a rectangle of an image [H, W, C] with a value.
 
-    Raises TypeError or ValueError; RuntimeError for a rectangle outside of the image.
+    Args:
+        top (int): The first row of the rectangle.
+        left (int): The first column of the rectangle.
+        height (int): The height of the rectangle, positive.
+        width (int): The width of the rectangle, positive.
+        value (float, tuple[float]): The value from 0 to 255, or one per channel. Default: 0.
+        inplace (bool): Whether a direct call changes the given array. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: When called, if the rectangle is not inside the image.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Erase(0, 1, 2, 1, value=9)(np.ones((2, 3, 1), np.uint8))[:, :, 0].tolist()
+        [[1, 9, 1], [1, 9, 1]]
     """
 
     _channels = (1, 3)
@@ -82,9 +113,20 @@ class _HsvConversion(PyOperation):
 
 
 class RgbToHsv(_HsvConversion):
-    """Converts RGB to hue, saturation and value, all from 0 to 1, for [C, H, W] or [N, C, H, W], with is_hwc [H, W, C] or [N, H, W, C].
+    """Converts RGB to hue, saturation and value, all from 0 to 1, for an image [C, H, W] or a batch [N, C, H, W].
 
-    Raises TypeError; ArgumentError (a ValueError) for other shapes.
+    Args:
+        is_hwc (bool): Whether the channels come last: [H, W, C] or [N, H, W, C]. Default: False.
+
+    Raises:
+        TypeError: If `is_hwc` is not a bool.
+        ValueError: When called, ArgumentError for other shapes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RgbToHsv(is_hwc=True)(np.array([[[0.0, 0.5, 0.0]]])).tolist()
+        [[[0.3333333333333333, 1.0, 0.5]]]
     """
 
     def _converted(self, *parts: np.ndarray) -> List[np.ndarray]:
@@ -98,7 +140,21 @@ class RgbToHsv(_HsvConversion):
 
 
 class HsvToRgb(_HsvConversion):
-    """Converts hue, saturation and value to RGB, all from 0 to 1. Shapes and errors are those of RgbToHsv."""
+    """Converts hue, saturation and value to RGB, all from 0 to 1, for an image [C, H, W] or a batch [N, C, H, W].
+
+    Args:
+        is_hwc (bool): Whether the channels come last: [H, W, C] or [N, H, W, C]. Default: False.
+
+    Raises:
+        TypeError: If `is_hwc` is not a bool.
+        ValueError: When called, ArgumentError for other shapes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.HsvToRgb(is_hwc=True)(np.array([[[0.0, 1.0, 0.5]]])).tolist()
+        [[[0.5, 0.0, 0.0]]]
+    """
 
     def _converted(self, *parts: np.ndarray) -> List[np.ndarray]:
         h, s, v = parts
@@ -110,7 +166,22 @@ class HsvToRgb(_HsvConversion):
 
 
 class LinearTransformation(PyOperation):
-    """Returns (flattened image - mean_vector) @ transformation_matrix [D, D], in the image's shape. Raises TypeError or ValueError."""
+    """Computes (flattened image - mean_vector) @ transformation_matrix and returns it in the image's shape.
+
+    Args:
+        transformation_matrix (numpy.ndarray): The matrix [D, D], for images of D values.
+        mean_vector (numpy.ndarray): The vector [D].
+
+    Raises:
+        TypeError: If an argument is not a NumPy array.
+        ValueError: If the shapes do not match; when called, ArgumentError if the image does not have D values.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.LinearTransformation(2 * np.eye(4), np.ones(4))(np.arange(4.0).reshape(1, 2, 2)).tolist()
+        [[[-2.0, 0.0], [2.0, 4.0]]]
+    """
 
     def __init__(self, transformation_matrix: np.ndarray, mean_vector: np.ndarray):
         who = "LinearTransformation"
@@ -129,8 +200,24 @@ class LinearTransformation(PyOperation):
 
 
 class MixUp(PyOperation):
-    """Mixes the images and one-hot labels of a batch with those of the next row, by weights from Beta(alpha, alpha), in float64. is_single=False: mixes
-    with the result of the previous call, which requires a single worker. Raises TypeError or ValueError.
+    """Mixes the images and one-hot labels of a batch with those of the next row, by weights from Beta(alpha, alpha), in float64.
+
+    Args:
+        batch_size (int): The number of images of a batch.
+        alpha (float): The parameter of the Beta distribution, positive.
+        is_single (bool): False mixes with the result of the previous call instead, which requires a single worker. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, ArgumentError if the batch has another size.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> images, labels = np.zeros((2, 4, 4, 3), np.float32), np.eye(2, dtype=np.float32)
+        >>> mixed = vision.MixUp(batch_size=2, alpha=1.0)(images, labels)
+        >>> mixed[0].shape, mixed[1].sum(1).round(4).tolist()
+        ((2, 4, 4, 3), [1.0, 1.0])
     """
 
     _random = True

@@ -497,6 +497,12 @@ class ToPIL(PyOperation):
     Raises:
         TypeError: When called, if Pillow cannot represent the array.
         RuntimeError: When called, if Pillow is not installed.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.ToNumpy()(vision.ToPIL()(np.zeros((8, 12, 3), np.uint8))).shape
+        (8, 12, 3)
     """
 
     _makes_pil = True
@@ -506,7 +512,14 @@ class ToPIL(PyOperation):
 
 
 class ToNumpy(PyOperation):
-    """Converts a Pillow image to an array."""
+    """Converts a Pillow image to an array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.ToNumpy()(vision.ToPIL()(np.zeros((8, 12), np.uint8))).shape
+        (8, 12)
+    """
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         return np.array(values[0])
@@ -542,7 +555,24 @@ class ToType(PyOperation):
 
 
 class SlicePatches(PyOperation):
-    """Splits an image into num_height * num_width patches, row by row, each a column. Raises TypeError or ValueError."""
+    """Splits an image into num_height * num_width patches, row by row. Each patch is a column.
+
+    Args:
+        num_height (int): The number of patches from top to bottom. Default: 1.
+        num_width (int): The number of patches from left to right. Default: 1.
+        slice_mode (SliceMode): PAD pads an image whose size is not divisible; DROP drops the remainder. Default: SliceMode.PAD.
+        fill_value (int): The value of padding, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range; when called, ArgumentError if the image has fewer pixels than patches in a direction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> [patch.shape for patch in vision.SlicePatches(2, 1)(np.zeros((8, 12, 3), np.uint8))]
+        [(4, 12, 3), (4, 12, 3)]
+    """
 
     def __init__(self, num_height: int = 1, num_width: int = 1, slice_mode: SliceMode = SliceMode.PAD, fill_value: int = 0):
         who = "SlicePatches"
@@ -652,7 +682,25 @@ class Pad(PixelOperation):
 
 
 class PadToSize(PixelOperation):
-    """Pads to [h, w] with the image at offset (top, left), by default in the centre. Raises TypeError or ValueError; RuntimeError for a larger image."""
+    """Pads an image to a size.
+
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        offset (int, tuple[int], optional): The position (top, left) of the image in the result; an int is used for both. Default: None, the centre.
+        fill_value (int, tuple[int]): The value of constant padding, from 0 to 255. Default: 0.
+        padding_mode (Border): The source of padding pixels. Default: Border.CONSTANT.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: When called, if the image is larger than `size`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.PadToSize((3, 3))(np.ones((1, 1, 1), np.uint8))[:, :, 0].tolist()
+        [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    """
 
     def __init__(self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         who = "PadToSize"
@@ -668,7 +716,23 @@ class PadToSize(PixelOperation):
 
 
 class Crop(PixelOperation):
-    """Crops [h, w] at coordinates (top, left). Raises TypeError or ValueError; RuntimeError for a crop outside of the image."""
+    """Crops an image at a fixed position.
+
+    Args:
+        coordinates (tuple[int, int]): The position (top, left).
+        size (int, tuple[int]): (height, width), or the edge of a square.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: When called, if the crop is not inside the image.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Crop((1, 0), (2, 1))(np.arange(9, dtype=np.uint8).reshape(3, 3)).tolist()
+        [[3], [6]]
+    """
 
     def __init__(self, coordinates: Any, size: Any):
         if not isinstance(coordinates, (list, tuple)) or len(coordinates) != 2:
@@ -679,9 +743,26 @@ class Crop(PixelOperation):
 
 
 class ResizedCrop(PixelOperation):
-    """Crops [height, width] at (top, left), then resizes to size; an int means a square.
+    """Crops an image at a fixed position and resizes the crop.
 
-    Raises TypeError or ValueError; RuntimeError for a crop outside of the image.
+    Args:
+        top (int): The first row of the crop.
+        left (int): The first column of the crop.
+        height (int): The height of the crop, positive.
+        width (int): The width of the crop, positive.
+        size (int, tuple[int]): (height, width) of the result, or the edge of a square.
+        interpolation (Inter): The interpolation. Default: Inter.BILINEAR.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: When called, if the crop is not inside the image.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.ResizedCrop(0, 0, 4, 4, size=(2, 3))(np.zeros((8, 12, 3), np.uint8)).shape
+        (2, 3, 3)
     """
 
     def __init__(self, top: int, left: int, height: int, width: int, size: Any, interpolation: Inter = Inter.BILINEAR):
@@ -695,7 +776,21 @@ class ResizedCrop(PixelOperation):
 
 
 class RandomResize(PixelOperation):
-    """Resizes with a random interpolation, drawn for each image or batch [..., H, W, C]. Raises TypeError or ValueError."""
+    """Resizes with a random interpolation, chosen for each image or batch [..., H, W, C].
+
+    Args:
+        size (int, tuple[int]): (height, width); an int is the length of the shorter edge.
+
+    Raises:
+        TypeError: If `size` has another type.
+        ValueError: If `size` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomResize((4, 6))(np.zeros((8, 12, 3), np.uint8)).shape
+        (4, 6, 3)
+    """
 
     _random = True
     _batches = True
@@ -709,7 +804,23 @@ class RandomResize(PixelOperation):
 
 
 class CutOut(NativeOperation):
-    """Sets num_patches squares of `length` pixels at uniform positions to 0; is_hwc=False: [C, H, W]. Raises TypeError or ValueError."""
+    """Sets squares at uniform random positions to 0.
+
+    Args:
+        length (int): The edge of a square in pixels.
+        num_patches (int): The number of squares. Default: 1.
+        is_hwc (bool): Whether the image is [H, W, C]; otherwise [C, H, W]. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> int(vision.CutOut(length=2)(np.ones((1, 1, 3), np.uint8)).sum())
+        0
+    """
 
     _random = True
 
