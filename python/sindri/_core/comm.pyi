@@ -1,4 +1,4 @@
-"""The ranks that train together (include/sindri/comm/communicator.h).
+"""The ranks of a distributed run (include/sindri/comm/communicator.h).
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -18,6 +18,23 @@ class Grid:
     """mgrid and ogrid: the coordinates spanned by slices between brackets.
 
     A step of nj means n numbers including both ends. The type is int32, or float32 if a bound or step is a fraction.
+    mgrid returns full grids, ogrid grids with dimensions of size 1.
+
+    Args:
+        name (str): The name, "mgrid" or "ogrid".
+        dense (bool): Whether grids are full.
+
+    Raises:
+        TypeError: If a key is not a slice.
+        ValueError: If a slice has no end.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.mgrid[0:2, 0:3][1])
+        [[0 1 2]
+         [0 1 2]]
+        >>> print(mnp.ogrid[0:2, 0:3][1])
+        [[0 1 2]]
     """
 
     def __init__(self, name: str, dense: bool) -> None:

@@ -397,9 +397,24 @@ _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple = (), base: type = Primitive, /, **attrs: Any) -> type:
     """Creates the class of a primitive that is called as function(*tensors, **attributes).
 
-    `attrs` are the attributes in positional order with their defaults (REQUIRED for none). A value must have the
-    default's type, except for the names in `any_type`; otherwise TypeError is raised. `hints` are the names of
-    attributes that are accepted, checked and stored, and have no effect (locks of kernels that do not exist here).
+    Args:
+        name (str): The name of the class.
+        function (Callable): The function that computes it.
+        hints (tuple): The names of attributes that are checked and stored, and have no effect (locks of kernels that
+            do not exist here). Default: ().
+        any_type (tuple): The names of attributes whose values may have another type than the default. Default: ().
+        base: The base class. Default: Primitive.
+        **attrs: The attributes in positional order with their defaults (REQUIRED for none).
+
+    Returns:
+        The class. Its constructor raises TypeError if an attribute has another type than its default.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.ops.primitive import primitive
+        >>> Scale = primitive("Scale", lambda x, factor: x * factor, factor=2)
+        >>> print(Scale(3)(ms.Tensor([1, 2])))
+        [3 6]
     """
     signature = inspect.Signature([inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value) for key, value in attrs.items()])
     static = {key: value for key, value in attrs.items() if key not in hints}

@@ -353,7 +353,25 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
 
 
 def flattened(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Flattens as `flatten` does, but returns a view."""
+    """Flattens dimensions start_dim to end_dim into one, as a view; see `flatten`.
+
+    Args:
+        input (Tensor): The tensor.
+        order (str): "C", or "F" to reverse the dimensions first. Default: "C".
+        start_dim (int): The first dimension to flatten. Default: 1.
+        end_dim (int): The last dimension to flatten. Default: -1.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If `order` is another string, a dimension is out of range, or `start_dim` comes after `end_dim`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.flattened(ms.ops.ones((2, 3, 4))).shape)
+        (2, 12)
+    """
     check_choice("ops.flatten", "order", order, ("C", "F"))
     start, end = to_int(start_dim, "start_dim", "ops.flatten"), to_int(end_dim, "end_dim", "ops.flatten")
     if order == "F":

@@ -143,6 +143,17 @@ def global_norm(x: Sequence[Tensor]) -> Tensor:
 
     It is the root of the sum of squares, summed in the order of the tensors, as the optimizers of the C++ library
     compute it.
+
+    Args:
+        x (sequence of Tensors): The tensors.
+
+    Returns:
+        A scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.global_norm([ms.Tensor([3.0]), ms.Tensor([4.0])]))
+        5.0
     """
     return core.global_norm(list(x))
 

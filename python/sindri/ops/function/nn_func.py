@@ -651,15 +651,50 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 def same_pads(size: int, kernel: int, stride: int, dilation: int = 1) -> tuple:
-    """Returns (before, after): the zeros that make the output ceil(size/stride). An odd one is added after."""
+    """Returns the zeros that make the output ceil(size/stride). An odd one is added after.
+
+    Args:
+        size (int): The size of the input.
+        kernel (int): The size of the kernel.
+        stride (int): The stride.
+        dilation (int): The dilation. Default: 1.
+
+    Returns:
+        (before, after).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.same_pads(5, 2, 1))
+        (0, 1)
+    """
     total = max((-(-size // stride) - 1) * stride + dilation * (kernel - 1) + 1 - size, 0)
     return total // 2, total - total // 2
 
 
 def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
                  where: str) -> list:
-    """Returns [top, bottom, left, right] for a pad mode ('same', 'valid', 'pad', in any case). Raises ValueError for
-    padding with a mode other than 'pad'.
+    """Returns the padding of images for a pad mode.
+
+    Args:
+        pad_mode (str): "same", "valid" or "pad", in any case.
+        padding (int or sequence of ints): The padding for "pad": one number, (vertical, horizontal) or (top, bottom,
+            left, right).
+        size (sequence of ints): The (height, width) of the input.
+        kernel (sequence of ints): The size of the kernel.
+        stride (sequence of ints): The stride.
+        dilation (sequence of ints): The dilation.
+        where (str): The name of the function, for messages.
+
+    Returns:
+        [top, bottom, left, right].
+
+    Raises:
+        ValueError: If `padding` is given for another mode than "pad", is negative or has another length.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.spatial_pads("same", 0, (5, 5), (3, 3), (1, 1), (1, 1), "example"))
+        [1, 1, 1, 1]
     """
     mode = check_choice(where, "pad_mode", pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"))
     pads = to_ints(padding, "padding", where)
@@ -678,7 +713,25 @@ def spatial_pads(pad_mode: str, padding: Any, size: Sequence[int], kernel: Seque
 
 
 def in_nchw(fn: Callable, x: Tensor, data_format: str, where: str) -> Tensor:
-    """Applies fn to an image batch in NCHW, whatever its format, and returns the result in that format."""
+    """Applies a function of NCHW images to images in either format.
+
+    Args:
+        fn (Callable): The function.
+        x (Tensor): The images.
+        data_format (str): The format of `x`, "NCHW" or "NHWC".
+        where (str): The name of the function, for messages.
+
+    Returns:
+        The result in the same format.
+
+    Raises:
+        ValueError: If `data_format` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.in_nchw(lambda x: x, ms.ops.ones((1, 2, 2, 3)), "NHWC", "example").shape)
+        (1, 2, 2, 3)
+    """
     if check_choice(where, "data_format", data_format, ("NCHW", "NHWC")) == "NCHW":
         return fn(x)
     return core.transpose(fn(core.transpose(x, [0, 3, 1, 2])), [0, 2, 3, 1])
@@ -797,7 +850,29 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
 
 def conv2d_transpose_of(dout: Tensor, weight: Tensor, input_size: Size, pad_mode: str = "valid", pad: Any = 0, stride: Any = 1, dilation: Any = 1,
                         group: int = 1) -> Tensor:
-    """Returns the gradient of conv2d with respect to its input of shape input_size."""
+    """Returns the gradient of `conv2d` with respect to its input.
+
+    Args:
+        dout (Tensor): The gradient of the output, [n, o, h', w'].
+        weight (Tensor): The weight, [o, c/group, kh, kw].
+        input_size (int, sequence of ints or Tensor): The shape of the input.
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        pad (int or sequence of ints): The padding for "pad". Default: 0.
+        stride (int or sequence of ints): The stride. Default: 1.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        group (int): The number of groups of channels. Default: 1.
+
+    Returns:
+        A tensor of shape `input_size`.
+
+    Raises:
+        ValueError: If the shapes are incompatible.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.conv2d_transpose_of(ms.ops.ones((1, 1, 1, 1)), ms.ops.ones((1, 1, 2, 2)), (1, 1, 2, 2)).shape)
+        (1, 1, 2, 2)
+    """
     where = "ops.Conv2DTranspose"
     shape, s, d = to_ints(input_size, "input_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
     pads = spatial_pads(pad_mode, pad, shape[2:], weight.shape[2:], s, d, where)
@@ -842,8 +917,22 @@ def batch_norm(input_x: Tensor, running_mean: Tensor, running_var: Tensor, weigh
 
 
 def update_running(running_mean: Any, running_var: Any, mean: Tensor, var: Tensor, momentum: float, count: int) -> None:
-    """Moves running statistics towards those of a batch of `count` values per channel. Tensors that are not Parameters
-    are unchanged.
+    """Moves running statistics towards those of a batch. Tensors that are not Parameters are unchanged.
+
+    Args:
+        running_mean (Parameter): The moving mean, [c].
+        running_var (Parameter): The moving variance, [c].
+        mean (Tensor): The batch's mean, [c].
+        var (Tensor): The batch's variance, [c].
+        momentum (float): The weight of the batch.
+        count (int): The number of values per channel; the variance is scaled by count/(count - 1).
+
+    Examples:
+        >>> import sindri as ms
+        >>> mean, var = ms.Parameter(ms.Tensor([0.0]), name="mean"), ms.Parameter(ms.Tensor([1.0]), name="var")
+        >>> ms.ops.function.update_running(mean, var, ms.Tensor([2.0]), ms.Tensor([1.0]), 0.5, 2)
+        >>> print(mean.asnumpy(), var.asnumpy())
+        [1.] [1.5]
     """
     var = core.mul(var, count / (count - 1)) if count > 1 else var
     for running, batch in ((running_mean, mean), (running_var, var)):
@@ -972,7 +1061,22 @@ def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
 
 
 def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Normalises over the height and width of each sample and channel, then multiplies by gamma and adds beta."""
+    """Normalises over the height and width of each sample and channel, then multiplies by gamma and adds beta.
+
+    Args:
+        x (Tensor): The input, [n, c, …].
+        gamma (Tensor): The scale, [c].
+        beta (Tensor): The shift, [c].
+        epsilon (float): The summand of the variance. Default: 1e-05.
+
+    Returns:
+        A tensor of x's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.instance_norm(ms.Tensor([[[1.0, 3.0]]]), ms.Tensor([1.0]), ms.Tensor([0.0])).asnumpy().round(4))
+        [[[-1.  1.]]]
+    """
     return group_norm(x, x.shape[1], gamma, beta, epsilon)
 
 

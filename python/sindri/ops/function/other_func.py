@@ -216,6 +216,13 @@ def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
 def need_eager(*values: Any) -> None:
     """Makes code that is being traced run eagerly, if possible from here on, with the tracer's warning, so that values
     have data.
+
+    Args:
+        *values: No effect.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.ops.function.need_eager(ms.Tensor([1]))
     """
     if _core.is_tracing_graph():
         what = "the values to print are asked for while a graph is traced"

@@ -13,7 +13,30 @@ from sindri.ops.function.nn_func import in_nchw, spatial_pads
 
 
 def pool(kind: Callable, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, where: str, pad: Any = 0) -> Tensor:
-    """Pools as the primitives MaxPool and AvgPool name the arguments."""
+    """Pools images as the primitives MaxPool and AvgPool name the arguments.
+
+    Args:
+        kind (Callable): A function of (images, kernel, stride, pads).
+        x (Tensor): The images.
+        kernel_size (int or sequence of ints): The window.
+        strides (int or sequence of ints): The step of the windows.
+        pad_mode (str): "valid", "same" or "pad".
+        data_format (str): "NCHW" or "NHWC".
+        where (str): The name of the function, for messages.
+        pad (int or sequence of ints): The padding for "pad". Default: 0.
+
+    Returns:
+        The pooled images.
+
+    Raises:
+        ValueError: If the shapes are incompatible or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> kind = lambda images, kernel, stride, pads: ms.ops.max_pool2d(images, kernel, stride, pads)
+        >>> print(ms.ops.function.pool(kind, ms.ops.ones((1, 1, 4, 4)), 2, 2, "valid", "NCHW", "example").shape)
+        (1, 1, 2, 2)
+    """
     kernel, stride = pair(kernel_size, "kernel_size", where), pair(strides, "strides", where)
 
     def run(image: Tensor) -> Tensor:
@@ -66,7 +89,23 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
 
 
 def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool = False) -> tuple:
-    """Returns (maxima, int64 positions in the flat image). The engine stores positions inside the window."""
+    """Computes the maxima of windows of images and their positions. The engine stores positions inside the window.
+
+    Args:
+        x (Tensor): The images, [n, c, h, w].
+        kernel (sequence of ints): The window.
+        stride (sequence of ints): The step of the windows.
+        pad (sequence of ints): The padding, (top, bottom, left, right).
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+
+    Returns:
+        (maxima, int64 positions in the flat image).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.function.max_pool_with_places(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), [2, 2], [2, 2], [0, 0, 0, 0]))
+        [[[[4.]]]] [[[[3]]]]
+    """
     y, place = _core.run_op("max_pool2d", [x], {"kernel": kernel, "stride": stride, "pad": pad, "ceil_mode": ceil_mode})
     place = core.cast(place, mstype.int64)
     row = core.reshape(core.sub(core.mul(core.arange(0, y.shape[2]), stride[0]), pad[0]), (-1, 1))
@@ -77,9 +116,27 @@ def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int]
 
 def dilated_max_pool(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool, dilation: Sequence[int],
                      places: bool = False) -> Any:
-    """Returns the maxima of windows whose elements are `dilation` apart, by one strided slice per element.
+    """Computes the maxima of windows whose elements are `dilation` apart, by one strided slice per element.
 
-    With `places`, also returns their positions in the flat image, the first of equal ones.
+    Args:
+        x (Tensor): The images, [n, c, h, w].
+        kernel (sequence of ints): The window.
+        stride (sequence of ints): The step of the windows.
+        pad (sequence of ints): The padding, (top, bottom, left, right).
+        ceil_mode (bool): Whether partial windows at the end count.
+        dilation (sequence of ints): The distance of a window's elements.
+        places (bool): Whether to return the positions in the flat image too, the first of equal ones. Default: False.
+
+    Returns:
+        The maxima, or (maxima, int64 positions).
+
+    Raises:
+        ValueError: If the window does not fit the images.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.dilated_max_pool(ms.Tensor([[[[1.0, 2.0, 3.0]]]]), [1, 2], [1, 1], [0, 0, 0, 0], False, [1, 2]))
+        [[[[3.]]]]
     """
     where, ends = "ops.max_pool2d", list(pad)
     for i, size in enumerate(x.shape[2:]):
@@ -166,7 +223,23 @@ def avg_pool1d(input_x: Tensor, kernel_size: int = 1, stride: int = 1, padding: 
 
 
 def max_pool1d(x: Tensor, kernel_size: int, stride: Optional[int] = None, padding: int = 0, ceil_mode: bool = False) -> Tensor:
-    """Returns the maxima of windows of [n, c, l]; with stride None the stride is kernel_size."""
+    """Computes the maxima of windows of signals [n, c, l] or [c, l].
+
+    Args:
+        x (Tensor): The signals.
+        kernel_size (int): The window.
+        stride (int): The step of the windows; None means `kernel_size`. Default: None.
+        padding (int): The padding at both ends; it does not count. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+
+    Returns:
+        The maxima.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.max_pool1d(ms.Tensor([[[1.0, 2.0, 3.0, 4.0]]]), 2))
+        [[[2. 4.]]]
+    """
     k = to_ints(kernel_size, "kernel_size", "ops.max_pool1d")[0]
     s = k if stride is None else to_ints(stride, "stride", "ops.max_pool1d")[0]
     return _as_images(lambda image: core.max_pool2d(image, [1, k], [1, s], [0, 0, padding, padding], ceil_mode), x)
@@ -227,10 +300,27 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool(x: Tensor, counts: Sequence[int], places: bool, where: str) -> Tuple[Tensor, Optional[Tensor]]:
-    """Returns (maxima, their positions or None) over `counts` windows that cover the last dimensions.
+    """Computes the maxima over windows that cover the last dimensions evenly, and their positions.
 
     The dimensions are reduced one by one from the last, so that the first of equal elements is found. Positions count
     through these dimensions.
+
+    Args:
+        x (Tensor): The input.
+        counts (sequence of ints): The number of windows per dimension.
+        places (bool): Whether to return positions.
+        where (str): The name of the function, for messages.
+
+    Returns:
+        (maxima, int64 positions or None).
+
+    Raises:
+        ValueError: If there are more windows than elements.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.function.adaptive_max_pool(ms.Tensor([[1.0, 4.0, 2.0, 3.0]]), [2], True, "example"))
+        [[4. 3.]] [[1 3]]
     """
     rank, sizes, found = len(x.shape), x.shape[-len(counts):], None
     for k in reversed(range(len(counts))):
@@ -501,7 +591,27 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 
 
 def windows(x: Tensor, kernel_size: Any, stride: Any, dilation: Any, padding: Any, where: str) -> Tensor:
-    """Extracts windows, [n, c, h, w] -> [n, c, kh, kw, oh, ow], by one strided slice per position of the kernel."""
+    """Extracts windows of images by one strided slice per position of the kernel.
+
+    Args:
+        x (Tensor): The images, [n, c, h, w].
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows.
+        dilation (int or sequence of ints): The distance of a window's elements.
+        padding (int or sequence of ints): The padding with zeros.
+        where (str): The name of the function, for messages.
+
+    Returns:
+        A tensor of shape [n, c, kh, kw, oh, ow].
+
+    Raises:
+        ValueError: If the window does not fit the images.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.windows(ms.ops.ones((1, 1, 4, 4)), 2, 2, 1, 0, "example").shape)
+        (1, 1, 2, 2, 2, 2)
+    """
     k, s, d = pair(kernel_size, "kernel_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
     if min(*k, *s, *d) < 1:
         fail(ValueError, f"kernel_size {k}, stride {s} and dilation {d} must be at least 1", where)

@@ -56,7 +56,22 @@ def _sizes(size: tuple, where: str) -> tuple:
 
 
 def keep_mask(shape: tuple, keep_prob: float, dtype, seed: Any = None) -> Tensor:
-    """Returns 1/keep_prob with probability keep_prob, else 0. The first dimension counts samples."""
+    """Draws a dropout mask: 1/keep_prob with probability keep_prob, else 0. The first dimension counts samples.
+
+    Args:
+        shape (tuple): The shape.
+        keep_prob (float): The probability to keep an element.
+        dtype (dtype): A floating type.
+        seed (int or tuple of ints): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        The mask.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.keep_mask((2,), 1.0, ms.float32))
+        [1. 1.]
+    """
     if seed is None:
         return core.dropout(core.full(shape, 1.0, dtype), keep_prob)
     return core.mul(_draw("random_bernoulli", seed, shape=shape, p=keep_prob, dtype=dtype), 1.0 / keep_prob)

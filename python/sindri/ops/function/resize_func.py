@@ -284,7 +284,29 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
 
 def resized(input: Tensor, size: Any, scale_factor: Any, mode: str, align_corners: Optional[bool], recompute_scale_factor: Optional[bool], where: str,
             repeat_borders: bool) -> Tensor:
-    """Interpolates for `where`; repeat_borders selects 'bicubic' as in PyTorch (see _cubic_taps)."""
+    """Resizes the spatial dimensions of a tensor; see `interpolate`.
+
+    Args:
+        input (Tensor): The tensor.
+        size (int or sequence of ints): The new sizes; either this or `scale_factor` is given.
+        scale_factor (number or sequence of numbers): The factors of the sizes.
+        mode (str): The mode, as in `interpolate`.
+        align_corners (bool): Whether the corners of input and result coincide.
+        recompute_scale_factor (bool): Whether to use the ratio of the sizes instead of `scale_factor`.
+        where (str): The name of the function, for messages.
+        repeat_borders (bool): Whether "bicubic" repeats the borders, as in PyTorch.
+
+    Returns:
+        The resized tensor.
+
+    Raises:
+        ValueError: If the arguments are incompatible.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.resized(ms.Tensor([[[1.0, 2.0]]]), 4, None, "nearest", None, None, "example", False))
+        [[[1. 1. 2. 2.]]]
+    """
     rank = len(input.shape)
     ranks = {"nearest": (3, 4, 5), "nearest-exact": (3, 4), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
     check_choice(where, "mode", mode, tuple(ranks))

@@ -494,8 +494,21 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
 
 
 def common_divisor(input: Tensor, other: Tensor) -> Tensor:
-    """Returns greatest common divisors by as many rounds of Euclid's algorithm as the largest needs; code that calls it
-    runs eagerly. NaN if a float is not finite.
+    """Computes greatest common divisors, also of floats, by as many rounds of Euclid's algorithm as the largest needs.
+
+    Code that calls it runs eagerly.
+
+    Args:
+        input (Tensor): The first operand.
+        other (Tensor): The second operand.
+
+    Returns:
+        A tensor of the broadcast shape; NaN if a float is not finite.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.common_divisor(ms.Tensor([1.5]), ms.Tensor([1.0])))
+        [0.5]
     """
     a, b = core.add(input, core.zeros_like(other)), core.add(other, core.zeros_like(input))
     a, b = (t if t.dtype is mstype.uint8 else core.abs(t) for t in (a, b))
@@ -508,7 +521,20 @@ def common_divisor(input: Tensor, other: Tensor) -> Tensor:
 
 
 def common_multiple(input: Tensor, other: Tensor) -> Tensor:
-    """Returns least common multiples, computed from common_divisor; 0 where an operand is 0."""
+    """Computes least common multiples, also of floats, from `common_divisor`.
+
+    Args:
+        input (Tensor): The first operand.
+        other (Tensor): The second operand.
+
+    Returns:
+        A tensor of the broadcast shape; 0 where an operand is 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.function.common_multiple(ms.Tensor([1.5]), ms.Tensor([1.0])))
+        [3.]
+    """
     divisor = common_divisor(input, other)
     out = core.mul(core.floor_div(input, core.where(core.equal(divisor, 0), 1, divisor)), other)
     return out if out.dtype is mstype.uint8 else core.abs(out)

@@ -101,7 +101,9 @@ _EXAMPLES = {
     "Reduce": ("Reduce(0)(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "CollectiveScatter": ("CollectiveScatter()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"),
     "CollectiveGather": ("CollectiveGather(0)(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "Barrier": ("Barrier()()", "None"),
     "AlltoAll": ("AlltoAll(1, 0, 0)(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "Send": ("Send(0, 1).name", "Send"),
-    "Receive": ("Receive(0, 0, (2,), ms.float32).name", "Receive"), "NeighborExchange": ("NeighborExchange((), (), (), (), ms.float32).name", "NeighborExchange")}
+    "Receive": ("Receive(0, 0, (2,), ms.float32).name", "Receive"),
+    "NeighborExchange": ("NeighborExchange((), (), (), (), ms.float32).name", "NeighborExchange"),
+    "_AllSwap": ("operations.AllSwap().name", "_AllSwap")}
 
 
 def _documentation(name: str, doc: str, attrs: dict) -> str:
@@ -261,7 +263,8 @@ def _not_there(self: Primitive, *args: Any) -> Any:
     return not_yet(f"ops.{self.name}", "model parallel")
 
 
-AllReduce = _collective("AllReduce", _same, _all_reduce, "Combines the tensors of all ranks by `op`, with the result on every rank. Differentiable, except for products.",
+AllReduce = _collective("AllReduce", _same, _all_reduce,
+                        "Combines the tensors of all ranks by `op`, with the result on every rank. Differentiable, except for products.",
                         op=ReduceOp.SUM, group=_WORLD)
 AllGather = _collective("AllGather", _same, lambda self, group, x: core.all_gather(_same(self, x), group),
                         "Concatenates the tensors of all ranks along the first dimension. Differentiable.", group=_WORLD)
@@ -286,12 +289,14 @@ Send = _collective("Send", _alone_with, _send, "Sends a tensor to rank `dest_ran
 Receive = _collective("Receive", _alone_with, _receive, "Receives the tensor that rank `src_rank` sends with the same `sr_tag`.\n\n    Its "
                       "gradient is sent back. A tensor argument of the call is not read.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED,
                       dtype=REQUIRED, group=_WORLD, group_back=_WORLD)
-AlltoAll = _collective("AlltoAll", _all_to_all, _exchange, "Sends piece i of `split_dim` to rank i and concatenates received pieces along `concat_dim`. Differentiable.",
+AlltoAll = _collective("AlltoAll", _all_to_all, _exchange,
+                       "Sends piece i of `split_dim` to rank i and concatenates received pieces along `concat_dim`. Differentiable.",
                        split_count=REQUIRED, split_dim=REQUIRED, concat_dim=REQUIRED, group=_WORLD)
 AllSwap = _AllSwap = _collective("_AllSwap", _not_there, _not_there, "Exchanges pieces of differing sizes between all ranks.", group=_WORLD)
 NeighborExchange = _collective("NeighborExchange", _neighbors, _exchange_with,
                                "Sends tensor i of a tuple to rank `send_rank_ids[i]` and returns those from `recv_rank_ids`, all at once.\n\n    It "
-                               "is differentiable if something is received.", send_rank_ids=REQUIRED, recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED,
+                               "is differentiable if something is received.", send_rank_ids=REQUIRED, recv_rank_ids=REQUIRED, recv_shapes=REQUIRED,
+                               send_shapes=REQUIRED,
                                recv_type=REQUIRED, group=_WORLD)
 
 
