@@ -114,7 +114,13 @@ def _enter(backend: str) -> None:
 
 
 def release() -> None:
-    """Leaves the process group after all ranks have called this function, and removes all groups."""
+    """Leaves the process group after all ranks have called this function, and removes all groups.
+
+    Examples:
+        >>> from sindri.communication import init, release
+        >>> init()  # doctest: +SKIP
+        >>> release()  # doctest: +SKIP
+    """
     _groups.clear()
     _hosts[:] = [0]
     if GlobalComm.INITED:
@@ -198,6 +204,12 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown or does not contain this process.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, get_rank
+        >>> init()  # doctest: +SKIP
+        >>> get_rank()  # doctest: +SKIP
+        0
     """
     return _own_place(group, 'get_rank')
 
@@ -215,6 +227,12 @@ def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown or does not contain this process.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, get_local_rank
+        >>> init()  # doctest: +SKIP
+        >>> get_local_rank()  # doctest: +SKIP
+        0
     """
     return _own_place(group, 'get_local_rank', _on_this_host(group, 'get_local_rank'))
 
@@ -232,6 +250,12 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, get_group_size
+        >>> init()  # doctest: +SKIP
+        >>> get_group_size()  # doctest: +SKIP
+        8
     """
     return len(_ranks(group, 'get_group_size'))
 
@@ -249,6 +273,12 @@ def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, get_local_rank_size
+        >>> init()  # doctest: +SKIP
+        >>> get_local_rank_size()  # doctest: +SKIP
+        8
     """
     return len(_on_this_host(group, 'get_local_rank_size'))
 
@@ -267,6 +297,13 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
         TypeError: If an argument has another type.
         ValueError: If the group is unknown or has no such member.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, create_group, get_world_rank_from_group_rank
+        >>> init()  # doctest: +SKIP
+        >>> create_group("pair", [0, 4])  # doctest: +SKIP
+        >>> get_world_rank_from_group_rank("pair", 1)  # doctest: +SKIP
+        4
     """
     ranks = _ranks(group, 'get_world_rank_from_group_rank')
     if not isinstance(group_rank_id, int):
@@ -290,6 +327,13 @@ def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown or does not contain the rank.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, create_group, get_group_rank_from_world_rank
+        >>> init()  # doctest: +SKIP
+        >>> create_group("pair", [0, 4])  # doctest: +SKIP
+        >>> get_group_rank_from_world_rank(4, "pair")  # doctest: +SKIP
+        1
     """
     ranks = _ranks(group, 'get_group_rank_from_world_rank')
     if world_rank_id not in ranks:
@@ -310,6 +354,12 @@ def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> List[in
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, get_process_group_ranks
+        >>> init()  # doctest: +SKIP
+        >>> get_process_group_ranks()  # doctest: +SKIP
+        [0, 1, 2, 3, 4, 5, 6, 7]
     """
     return list(_ranks(group, 'get_process_group_ranks'))
 
@@ -327,6 +377,12 @@ def get_comm_name(group: str = GlobalComm.WORLD_COMM_GROUP) -> str:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, get_comm_name
+        >>> init()  # doctest: +SKIP
+        >>> get_comm_name()  # doctest: +SKIP
+        'mccl_world_group'
     """
     _ranks(group, 'get_comm_name')
     return GlobalComm.WORLD_COMM_GROUP if group in _WORLDS else group
@@ -344,6 +400,13 @@ def create_group(group: str, rank_ids: List[int], options: Optional[Dict[str, An
         TypeError: If an argument has another type.
         ValueError: If ranks are duplicate or unknown, the name is in use, or options are given.
         RuntimeError: Before init.
+
+    Examples:
+        >>> from sindri.communication import init, create_group, get_group_size
+        >>> init()  # doctest: +SKIP
+        >>> create_group("pair", [0, 4])  # doctest: +SKIP
+        >>> get_group_size("pair")  # doctest: +SKIP
+        2
     """
     size = len(_ranks(GlobalComm.WORLD_COMM_GROUP, 'create_group'))
     if not isinstance(group, str) or not group:
@@ -372,6 +435,12 @@ def destroy_group(group: str) -> None:
     Raises:
         TypeError: If `group` is not a str.
         ValueError: If the group is unknown or the world group.
+
+    Examples:
+        >>> from sindri.communication import init, create_group, destroy_group
+        >>> init()  # doctest: +SKIP
+        >>> create_group("pair", [0, 4])  # doctest: +SKIP
+        >>> destroy_group("pair")  # doctest: +SKIP
     """
     if isinstance(group, str) and group in _WORLDS:
         raise ValueError('communication.destroy_group: the world group cannot be destroyed | use release()')

@@ -52,6 +52,12 @@ def get_algo_parameters(attr_key: str) -> Any:
 
     Raises:
         ValueError: If the key is unknown.
+
+    Examples:
+        >>> from sindri.parallel import get_algo_parameters, reset_algo_parameters
+        >>> reset_algo_parameters()
+        >>> get_algo_parameters("tensor_slice_align_size")
+        16
     """
     if attr_key not in _DEFAULTS:
         raise ValueError(f"get_algo_parameters: unknown key '{attr_key}' | known are {', '.join(_DEFAULTS)}")
@@ -59,5 +65,13 @@ def get_algo_parameters(attr_key: str) -> Any:
 
 
 def reset_algo_parameters() -> None:
-    """Resets the parameters of the strategy search to their defaults."""
+    """Resets the parameters of the strategy search to their defaults.
+
+    Examples:
+        >>> from sindri.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+        >>> set_algo_parameters(tensor_slice_align_size=32)
+        >>> reset_algo_parameters()
+        >>> get_algo_parameters("tensor_slice_align_size")
+        16
+    """
     _values.update(_DEFAULTS)

@@ -30,8 +30,16 @@ def _check(key: str, value: Any) -> None:
 
 
 def set_cost_model_context(**kwargs: Any) -> None:
-    """Stores parameters of the cost model. Raises ValueError for an unknown key or a run_phase other than 0 and 1, TypeError for a value that is not a number
-    or not an int where one is required, and RuntimeError for a number out of range; nothing is stored then."""
+    """Stores parameters of the cost model, without effect. If one value is invalid, nothing is stored.
+
+    Args:
+        kwargs (Any): device_memory_capacity, run_phase and the costmodel_... parameters.
+
+    Raises:
+        TypeError: If a value is not a number, or not an int if one is required.
+        ValueError: If a key is unknown or run_phase is neither 0 nor 1.
+        RuntimeError: If a number is out of range.
+    """
     known = [key for key in _DEFAULTS if key != 'is_multi_subgraphs']  # which has a separate function
     for key, value in kwargs.items():
         if key not in known:
@@ -41,7 +49,17 @@ def set_cost_model_context(**kwargs: Any) -> None:
 
 
 def get_cost_model_context(attr_key: str) -> Any:
-    """Returns a stored parameter. Raises ValueError for an unknown key."""
+    """Returns a stored parameter of the cost model.
+
+    Args:
+        attr_key (str): A key of `set_cost_model_context`, or 'is_multi_subgraphs'.
+
+    Returns:
+        float, int or bool, the value.
+
+    Raises:
+        ValueError: If the key is unknown.
+    """
     if attr_key not in _DEFAULTS:
         raise ValueError(f"get_cost_model_context: unknown key '{attr_key}' | known are {', '.join(_DEFAULTS)}")
     return _values[attr_key]

@@ -50,7 +50,16 @@ class Item:
 
 @dataclass
 class Record:
-    """The values of one step in the order in which they were computed."""
+    """The values of one step in the order in which they were computed.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import compare
+        >>> record = compare.Record("sindri")
+        >>> record.add("loss", "loss", np.float32(0.5))
+        >>> record.summary()
+        'sindri: 1 loss; loss 0.5'
+    """
 
     framework: str
     items: List[Item] = field(default_factory=list)
@@ -132,6 +141,18 @@ def load(path: str) -> Record:
     Raises:
         CheckpointError: If the file is damaged or is not a record.
         IoError: If the file cannot be read.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.tools import compare
+        >>> record = compare.Record("sindri")
+        >>> record.add("loss", "loss", np.float32(0.5))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "record.npz")
+        ...     record.save(path)
+        ...     compare.load(path).summary()
+        'sindri: 1 loss; loss 0.5'
     """
     if not os.path.isfile(path):
         raise error(_core.IoError, 5001, f"there is no file '{path}'", path, "check the path")
@@ -336,6 +357,12 @@ def record_torch(
     Raises:
         ImportError: If torch is not installed.
         InvalidValueError: If the batch has no label for the loss.
+
+    Examples:
+        >>> import torch  # doctest: +SKIP
+        >>> from sindri.tools import compare
+        >>> model = torch.nn.Linear(2, 1)  # doctest: +SKIP
+        >>> record = compare.record_torch(model, torch.nn.MSELoss(), None, (torch.ones(1, 2), torch.ones(1, 1)))  # doctest: +SKIP
     """
     import torch  # type: ignore[import-not-found,unused-ignore]
     rec, calls = Record(f"torch {torch.__version__.split('+')[0]}", sample=sample), _Calls()

@@ -40,7 +40,14 @@ _TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors fil
 
 @dataclass
 class File:
-    """The contents of a file: tensors in order, texts (of a .ckpt), and notes from reading it."""
+    """The contents of a file: tensors in order, texts (of a .ckpt), and notes from reading it.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import convert
+        >>> convert.File("safetensors", [convert.Weight("w", "F32", np.ones(3, np.float32))]).nbytes
+        12
+    """
 
     format: str
     weights: List[Weight]
@@ -117,7 +124,22 @@ def _size(n: int) -> str:
 # --- files ----------------------------------------------------------------------------------------------------------------------
 
 def format_of(path: str) -> str:
-    """Returns 'ckpt', 'safetensors' or 'torch' by the file's extension. Raises InvalidValueError for another one."""
+    """Determines the format of a file by its extension.
+
+    Args:
+        path (str): The file.
+
+    Returns:
+        str, 'ckpt', 'safetensors' or 'torch'.
+
+    Raises:
+        InvalidValueError: If the extension is unknown.
+
+    Examples:
+        >>> from sindri.tools import convert
+        >>> convert.format_of("resnet50.pth")
+        'torch'
+    """
     form = _FORMATS.get(os.path.splitext(path)[1].lower())
     if form is None:
         raise usage(f"the format of '{path}' is unknown", path, f"use one of {', '.join(_FORMATS)}")
@@ -137,6 +159,17 @@ def read(path: str) -> File:
         CheckpointError: If the file is damaged or contains something that cannot be converted.
         IoError: If the file cannot be read.
         InvalidValueError: If the extension is unknown.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.tools import convert
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "net.safetensors")
+        ...     convert.write(path, convert.File("safetensors", [convert.Weight("w", "F32", np.ones(3, np.float32))]))
+        ...     content = convert.read(path)
+        >>> [w.name for w in content.weights]
+        ['w']
     """
     form = format_of(path)
     if not os.path.isfile(path):
@@ -182,7 +215,19 @@ def _read_ckpt(path: str) -> File:
 
 
 def contents(form: str, pairs: Sequence[Tuple[Any, ...]], metadata: Optional[Dict[str, str]] = None) -> File:
-    """Returns the contents of (name, Tensor, str or bytes, and optionally a narrower integer type by its name in .ckpt) entries."""
+    """Builds the contents of a file.
+
+    Args:
+        form (str): The format, 'ckpt' or 'safetensors'.
+        pairs (Sequence[tuple]): Tuples (name, Tensor, str or bytes), with an optional third element: a narrower integer type by its name in .ckpt.
+        metadata (dict, optional): Metadata of the file. Default: None.
+
+    Returns:
+        File.
+
+    Raises:
+        CheckpointError: If a value does not fit the narrower type.
+    """
     content = File(form, [], metadata=dict(metadata or {}))
     for name, value, *stored in pairs:
         if isinstance(value, str):
@@ -203,7 +248,17 @@ def contents(form: str, pairs: Sequence[Tuple[Any, ...]], metadata: Optional[Dic
 
 
 def entries(content: File) -> List[Tuple[Any, ...]]:
-    """The inverse of `contents`. Raises CheckpointError for element types that Sindri lacks."""
+    """Returns the entries of a file's contents, the inverse of `contents`.
+
+    Args:
+        content (File): The contents.
+
+    Returns:
+        list[tuple], the entries.
+
+    Raises:
+        CheckpointError: If Sindri does not support an element type.
+    """
     out: List[Tuple[Any, ...]] = []
     names = {code: name for name, code in _NARROW_TYPES.items()}
     for w in content.weights:
@@ -219,7 +274,21 @@ def entries(content: File) -> List[Tuple[Any, ...]]:
 
 
 def from_tensor(name: str, t: Any) -> Weight:
-    """Returns a Tensor or Parameter of Sindri as a Weight, bitwise identical."""
+    """Converts a Tensor or Parameter to a Weight, bitwise identical.
+
+    Args:
+        name (str): The name.
+        t (Tensor): The Tensor or Parameter.
+
+    Returns:
+        Weight.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.tools import convert
+        >>> convert.from_tensor("w", ms.Tensor([1.0, 2.0])).dtype
+        'F32'
+    """
     dtype = _ENGINE_TYPES[str(t.dtype)]
     if dtype == "BF16":  # NumPy lacks the type: a bfloat16 is the upper half of a float32
         bits = t.astype("float32").asnumpy().view(np.uint32) if t.shape else np.array(t.astype("float32").asnumpy()).view(np.uint32)
@@ -228,7 +297,23 @@ def from_tensor(name: str, t: Any) -> Weight:
 
 
 def to_tensor(w: Weight) -> Any:
-    """Returns the Tensor of a Weight. Raises CheckpointError for element types that Sindri lacks."""
+    """Converts a Weight to a Tensor.
+
+    Args:
+        w (Weight): The weight.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        CheckpointError: If Sindri does not support the element type.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import convert
+        >>> convert.to_tensor(convert.Weight("w", "F32", np.ones(3, np.float32))).shape
+        (3,)
+    """
     if w.dtype not in _ENGINE_TYPES.values():
         raise unusable(f"tensor '{w.name}' has the element type {w.dtype}, which Sindri and its .ckpt files do not support", w.name,
                        "drop it with a map (NAME -), or convert it in PyTorch first")
@@ -253,7 +338,19 @@ def _torch() -> Any:
 
 
 def torch_weight(name: str, t: Any) -> Weight:
-    """Returns a PyTorch tensor as a Weight, bitwise identical. Raises CheckpointError for quantized, sparse and other special tensors."""
+    """Converts a PyTorch tensor to a Weight, bitwise identical.
+
+    Args:
+        name (str): The name.
+        t (torch.Tensor): The tensor.
+
+    Returns:
+        Weight.
+
+    Raises:
+        CheckpointError: If the tensor is quantized, sparse or of another special kind.
+        InvalidValueError: If PyTorch is not installed.
+    """
     torch = _torch()
     codes = {
         torch.bool: "BOOL",

@@ -76,6 +76,12 @@ def get_seed() -> int:
 
     Returns:
         int, the seed. Without a seed it is 5489, as in MindSpore, which here means that each pipeline draws its own seed.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_seed(7)
+        >>> ds.config.get_seed()
+        7
     """
     seed = _pipeline_seed()
     return _UNSET_SEED if seed is None else seed
@@ -128,6 +134,12 @@ def set_prefetch_size(size: int) -> None:
     Raises:
         TypeError: If `size` is not an int.
         ValueError: If `size` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_prefetch_size(16)
+        >>> ds.config.get_prefetch_size()
+        16
     """
     _settings["prefetch_size"] = check_int32("config.set_prefetch_size", "size", size, 1)
 
@@ -150,6 +162,18 @@ def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
 
     Raises:
         TypeError: If the argument is not an ErrorSamplesMode.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> def inverse(x):
+        ...     if x == 0:
+        ...         raise ds.BadSample("division by zero")
+        ...     return 1 / x
+        >>> ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)
+        >>> data = ds.NumpySlicesDataset([0.0, 2.0, 4.0], shuffle=False).map(inverse)
+        >>> [float(x) for x, in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [0.5, 0.25]
+        >>> ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
     """
     if not isinstance(error_samples_mode, ErrorSamplesMode):
         fail(TypeError, f"error_samples_mode must be an ErrorSamplesMode, got {error_samples_mode!r}", "config.set_error_samples_mode")
@@ -175,6 +199,12 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: Optional[list] = None
     Raises:
         TypeError: If `debug_mode_flag` is not a bool.
         ValueError: If hooks are given.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_debug_mode(False)
+        >>> ds.config.get_debug_mode()
+        False
     """
     if debug_hook_list:
         fail(ValueError, "debug hooks are not supported", "config.set_debug_mode", "omit debug_hook_list")
@@ -187,7 +217,14 @@ def get_debug_mode() -> bool:
 
 
 def set_numa_enable(numa_enable: bool) -> None:
-    """Stores the NUMA setting; no effect. Raises TypeError if it is not a bool."""
+    """Stores the NUMA setting, which has no effect.
+
+    Args:
+        numa_enable (bool): The setting.
+
+    Raises:
+        TypeError: If `numa_enable` is not a bool.
+    """
     _settings["numa_enable"] = check_bool("config.set_numa_enable", "numa_enable", numa_enable)
 
 
@@ -197,7 +234,15 @@ def get_numa_enable() -> bool:
 
 
 def set_monitor_sampling_interval(interval: int) -> None:
-    """Stores the monitor's sampling interval in milliseconds; no effect. Raises TypeError or ValueError."""
+    """Stores the monitor's sampling interval, which has no effect.
+
+    Args:
+        interval (int): Milliseconds, at least 1.
+
+    Raises:
+        TypeError: If `interval` is not an int.
+        ValueError: If `interval` is out of range.
+    """
     _settings["monitor_sampling_interval"] = check_int32("config.set_monitor_sampling_interval", "interval", interval, 1)
 
 
@@ -215,6 +260,12 @@ def set_callback_timeout(timeout: int) -> None:
     Raises:
         TypeError: If `timeout` is not an int.
         ValueError: If `timeout` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_callback_timeout(60)
+        >>> ds.config.get_callback_timeout()
+        60
     """
     _settings["callback_timeout"] = check_int32("config.set_callback_timeout", "timeout", timeout, 1)
 
@@ -225,7 +276,14 @@ def get_callback_timeout() -> int:
 
 
 def set_auto_num_workers(enable: bool) -> None:
-    """Stores the setting; no effect: the default number of workers follows the machine in any case. Raises TypeError if it is not a bool."""
+    """Stores the setting, which has no effect: the default number of workers always depends on the machine.
+
+    Args:
+        enable (bool): The setting.
+
+    Raises:
+        TypeError: If `enable` is not a bool.
+    """
     _settings["auto_num_workers"] = check_bool("config.set_auto_num_workers", "enable", enable)
 
 
@@ -235,7 +293,14 @@ def get_auto_num_workers() -> bool:
 
 
 def set_enable_shared_mem(enable: bool) -> None:
-    """Stores the setting; no effect: Python functions run in threads. Raises TypeError if it is not a bool."""
+    """Stores the setting, which has no effect: Python functions run in threads.
+
+    Args:
+        enable (bool): The setting.
+
+    Raises:
+        TypeError: If `enable` is not a bool.
+    """
     _settings["enable_shared_mem"] = check_bool("config.set_enable_shared_mem", "enable", enable)
 
 
@@ -245,7 +310,15 @@ def get_enable_shared_mem() -> bool:
 
 
 def set_sending_batches(batch_num: int) -> None:
-    """Stores the number of batches; no effect. Raises TypeError or ValueError."""
+    """Stores the number of batches, which has no effect.
+
+    Args:
+        batch_num (int): The number, at least 0.
+
+    Raises:
+        TypeError: If `batch_num` is not an int.
+        ValueError: If `batch_num` is out of range.
+    """
     _settings["sending_batches"] = check_int32("config.set_sending_batches", "batch_num", batch_num, 0)
 
 
@@ -255,7 +328,14 @@ def get_sending_batches() -> int:
 
 
 def set_auto_offload(offload: bool) -> None:
-    """Stores the setting; no effect. Raises TypeError if it is not a bool."""
+    """Stores the setting, which has no effect.
+
+    Args:
+        offload (bool): The setting.
+
+    Raises:
+        TypeError: If `offload` is not a bool.
+    """
     _settings["auto_offload"] = check_bool("config.set_auto_offload", "offload", offload)
 
 
@@ -265,8 +345,16 @@ def get_auto_offload() -> bool:
 
 
 def set_enable_autotune(enable: bool, filepath_prefix: Optional[str] = None) -> None:
-    """Stores the setting; no effect: there is no autotuning. Raises TypeError if it is not a bool, and ValueError if a result file is requested with
-    filepath_prefix."""
+    """Stores the setting, which has no effect: there is no autotuning.
+
+    Args:
+        enable (bool): The setting.
+        filepath_prefix (str, optional): The prefix of result files; must be None. Default: None.
+
+    Raises:
+        TypeError: If `enable` is not a bool.
+        ValueError: If `filepath_prefix` is given.
+    """
     if filepath_prefix is not None:
         fail(ValueError, "there is no autotuning whose results could be written", "config.set_enable_autotune", "omit filepath_prefix")
     _settings["enable_autotune"] = check_bool("config.set_enable_autotune", "enable", enable)
@@ -278,7 +366,15 @@ def get_enable_autotune() -> bool:
 
 
 def set_autotune_interval(interval: int) -> None:
-    """Stores the interval; no effect. Raises TypeError or ValueError."""
+    """Stores the interval, which has no effect.
+
+    Args:
+        interval (int): The interval, at least 0.
+
+    Raises:
+        TypeError: If `interval` is not an int.
+        ValueError: If `interval` is out of range.
+    """
     _settings["autotune_interval"] = check_int32("config.set_autotune_interval", "interval", interval, 0)
 
 
@@ -288,7 +384,14 @@ def get_autotune_interval() -> int:
 
 
 def set_enable_watchdog(enable: bool) -> None:
-    """Stores the setting; no effect: worker processes are not watched. Raises TypeError if it is not a bool."""
+    """Stores the setting, which has no effect: worker processes are not watched.
+
+    Args:
+        enable (bool): The setting.
+
+    Raises:
+        TypeError: If `enable` is not a bool.
+    """
     _settings["enable_watchdog"] = check_bool("config.set_enable_watchdog", "enable", enable)
 
 
@@ -298,7 +401,15 @@ def get_enable_watchdog() -> bool:
 
 
 def set_multiprocessing_timeout_interval(interval: int) -> None:
-    """Stores the interval in seconds; no effect. Raises TypeError or ValueError."""
+    """Stores the interval, which has no effect.
+
+    Args:
+        interval (int): Seconds, at least 1.
+
+    Raises:
+        TypeError: If `interval` is not an int.
+        ValueError: If `interval` is out of range.
+    """
     _settings["multiprocessing_timeout_interval"] = check_int32("config.set_multiprocessing_timeout_interval", "interval", interval, 1)
 
 
@@ -308,7 +419,14 @@ def get_multiprocessing_timeout_interval() -> int:
 
 
 def set_fast_recovery(fast_recovery: bool) -> None:
-    """Stores the setting; no effect: a pipeline can start at any epoch at once and exactly. Raises TypeError if it is not a bool."""
+    """Stores the setting, which has no effect: a pipeline starts at any epoch at once and exactly.
+
+    Args:
+        fast_recovery (bool): The setting.
+
+    Raises:
+        TypeError: If `fast_recovery` is not a bool.
+    """
     _settings["fast_recovery"] = check_bool("config.set_fast_recovery", "fast_recovery", fast_recovery)
 
 
@@ -318,7 +436,14 @@ def get_fast_recovery() -> bool:
 
 
 def set_dynamic_shape(is_dynamic: bool) -> None:
-    """Stores the setting; no effect: shapes may always vary from row to row. Raises TypeError if it is not a bool."""
+    """Stores the setting, which has no effect: shapes may always vary from row to row.
+
+    Args:
+        is_dynamic (bool): The setting.
+
+    Raises:
+        TypeError: If `is_dynamic` is not a bool.
+    """
     _settings["dynamic_shape"] = check_bool("config.set_dynamic_shape", "is_dynamic", is_dynamic)
 
 
@@ -346,6 +471,17 @@ def load(file: str) -> None:
     Raises:
         RuntimeError: If the file cannot be read.
         ValueError: If a key is unknown.
+
+    Examples:
+        >>> import json, os, tempfile
+        >>> import sindri.dataset as ds
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "settings.json")
+        ...     with open(path, "w") as file:
+        ...         json.dump({"prefetchSize": 16}, file)
+        ...     ds.config.load(path)
+        >>> ds.config.get_prefetch_size()
+        16
     """
     try:
         with open(file, encoding="utf-8") as stream:

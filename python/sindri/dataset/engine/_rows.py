@@ -411,9 +411,22 @@ class ConcatDataset(Dataset):
         return itertools.chain.from_iterable(run.rows(child, epoch) for child in self.children)
 
     def use_sampler(self, sampler: Any) -> None:
-        """Distributes the rows of all datasets, as one list, to the shards of a DistributedSampler without shuffle or num_samples.
+        """Distributes the rows of all datasets, as one list, to shards. No row repeats: append a PaddedDataset to get shards of equal length.
 
-        No row repeats: pad with a PaddedDataset to get shards of equal length. Raises TypeError or ValueError.
+        Args:
+            sampler (DistributedSampler): A sampler without shuffle and num_samples.
+
+        Raises:
+            TypeError: If the argument is not a DistributedSampler.
+            ValueError: If the sampler shuffles or has num_samples.
+            ArgumentError: A ValueError, if the rows of a dataset are not those of a source that accepts samplers.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False) + ds.NumpySlicesDataset([3, 4], shuffle=False)
+            >>> data.use_sampler(ds.DistributedSampler(2, 0, shuffle=False))
+            >>> [int(x) for x, in data]
+            [1, 3]
         """
         if not isinstance(sampler, samplers.DistributedSampler):
             fail(TypeError, f"a DistributedSampler is expected, got {sampler!r}", "ConcatDataset.use_sampler")

@@ -44,6 +44,13 @@ class Schema:
         Raises:
             TypeError: If the name is not a str or the type is unknown.
             ValueError: If the column exists already or the shape is invalid.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> schema = ds.Schema()
+            >>> schema.add_column("image", "uint8", [-1, -1, 3])
+            >>> schema.columns
+            [{'name': 'image', 'type': 'uint8', 'shape': [-1, -1, 3], 'rank': 3}]
         """
         if not isinstance(name, str) or not name:
             fail(TypeError, f"name must be a str that is not empty, got {name!r}", "Schema.add_column")
@@ -59,7 +66,22 @@ class Schema:
         self.columns.append(column)
 
     def from_json(self, json_obj: dict) -> None:
-        """Replaces the columns by those of a JSON object with "columns" and optional "numRows". Raises ValueError for another object."""
+        """Replaces the columns by those of a JSON object.
+
+        Args:
+            json_obj (dict): An object with "columns" and optionally "numRows".
+
+        Raises:
+            TypeError: If the columns are neither a dict nor a list, or a column has an unknown type.
+            ValueError: If the object has another form.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> schema = ds.Schema()
+            >>> schema.from_json({"columns": {"label": {"type": "int32", "shape": []}}})
+            >>> schema.columns
+            [{'name': 'label', 'type': 'int32', 'shape': [], 'rank': 0}]
+        """
         if not isinstance(json_obj, dict) or "columns" not in json_obj:
             fail(ValueError, "a schema must be an object with 'columns'", "Schema.from_json")
         self.num_rows = json_obj.get("numRows")
@@ -67,7 +89,22 @@ class Schema:
         self.parse_columns(json_obj["columns"])
 
     def parse_columns(self, columns: Any) -> None:
-        """Adds columns: {name: {"type": ..., "shape": ...}}, or a list of objects with "name". Raises TypeError or ValueError."""
+        """Adds columns.
+
+        Args:
+            columns (dict, list): {name: {"type": ..., "shape": ...}}, or a list of objects with "name" and "type".
+
+        Raises:
+            TypeError: If the argument is neither a dict nor a list, or a column has an unknown type.
+            ValueError: If a column has no name or type, or exists already.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> schema = ds.Schema()
+            >>> schema.parse_columns([{"name": "label", "type": "int32"}])
+            >>> schema.columns
+            [{'name': 'label', 'type': 'int32'}]
+        """
         if isinstance(columns, dict):
             columns = [{"name": name, **entry} for name, entry in columns.items()]
         if not isinstance(columns, list):

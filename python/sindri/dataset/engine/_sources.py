@@ -59,7 +59,21 @@ class MappableDataset(SourceDataset):
             self.sampler = samplers.as_sampler(who, sampler)
 
     def use_sampler(self, new_sampler: Any) -> None:
-        """Replaces the sampler; shuffle, num_shards, shard_id and the old sampler no longer apply. Raises TypeError."""
+        """Replaces the sampler. shuffle, num_shards, shard_id and the previous sampler no longer apply.
+
+        Args:
+            new_sampler (Sampler, Iterable): The sampler.
+
+        Raises:
+            TypeError: If the argument is None or not a sampler.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2, 3])
+            >>> data.use_sampler(ds.SequentialSampler(1))
+            >>> [int(x) for x, in data]
+            [2, 3]
+        """
         if new_sampler is None:
             fail(TypeError, "a sampler is expected, got None", f"{type(self).__name__}.use_sampler")
         self.sampler = samplers.as_sampler(type(self).__name__, new_sampler)
@@ -67,7 +81,21 @@ class MappableDataset(SourceDataset):
         self._forget()
 
     def add_sampler(self, new_sampler: Any) -> None:
-        """Makes new_sampler choose from the rows of the current sampler. Raises TypeError."""
+        """Adds a sampler that chooses from the rows of the current sampler.
+
+        Args:
+            new_sampler (Sampler, Iterable): The sampler.
+
+        Raises:
+            TypeError: If the argument is not a sampler.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SubsetSampler([2, 1]))
+            >>> data.add_sampler(ds.SequentialSampler(num_samples=1))
+            >>> [int(x) for x, in data]
+            [3]
+        """
         sampler = samplers.as_sampler(type(self).__name__, new_sampler)
         sampler.add_child(self._effective_sampler())
         self.use_sampler(sampler)

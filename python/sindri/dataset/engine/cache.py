@@ -26,6 +26,10 @@ class DatasetCache:
     Raises:
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.ImageFolderDataset("imagenet/train", cache=ds.DatasetCache(session_id=1))  # doctest: +SKIP
     """
 
     def __init__(self, session_id: int, size: int = 0, spilling: bool = False, hostname: Optional[str] = None, port: Optional[int] = None,

@@ -41,7 +41,18 @@ class Shuffle(str, Enum):
 
 
 class BatchInfo:
-    """The position passed to a per_batch_map or to a function that chooses the batch size."""
+    """The position passed to a per_batch_map or to a function that chooses the batch size.
+
+    Args:
+        epoch (int): The epoch, from 0.
+        batch (int): The batch within the epoch, from 0.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> info = ds.BatchInfo(0, 2)
+        >>> info.get_epoch_num(), info.get_batch_num()
+        (0, 2)
+    """
 
     def __init__(self, epoch: int, batch: int):
         self._epoch, self._batch = epoch, batch
@@ -864,7 +875,28 @@ class Dataset:
 
     @named
     def build_vocab(self, columns: Any, freq_range: Any, top_k: Any, special_tokens: Any, special_first: bool) -> Any:
-        """Returns a text.Vocab of the words in text columns; see Vocab.from_dataset."""
+        """Collects the words of text columns, as Vocab.from_dataset.
+
+        Args:
+            columns (str, list[str], optional): The text columns; None means all.
+            freq_range (tuple, optional): The range of frequencies to keep; None means all.
+            top_k (int, optional): The number of most frequent words to keep; None means all.
+            special_tokens (list[str], optional): Words to add, such as "<pad>".
+            special_first (bool): Whether the special tokens have the first ids.
+
+        Returns:
+            text.Vocab.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an argument is out of range.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> vocab = ds.NumpySlicesDataset(["b", "a", "b"], column_names=["word"]).build_vocab("word", None, None, ["<pad>"], True)
+            >>> vocab.vocab()
+            {'<pad>': 0, 'b': 1, 'a': 2}
+        """
         return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
 
     @named

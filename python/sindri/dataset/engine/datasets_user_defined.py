@@ -171,7 +171,15 @@ class GeneratorDataset(_InPython):
         return self._indexed and self.batch_sampler is None
 
     def use_sampler(self, new_sampler: Any) -> None:
-        """Replaces the sampler, as MappableDataset.use_sampler; not available with a batch_sampler. Raises TypeError or ArgumentError."""
+        """Replaces the sampler, as MappableDataset.use_sampler.
+
+        Args:
+            new_sampler (Sampler, Iterable): The sampler.
+
+        Raises:
+            TypeError: If the argument is None or not a sampler.
+            ArgumentError: A ValueError, if the dataset has a batch_sampler.
+        """
         if self.batch_sampler is not None:
             fail(ArgumentError, "batch_sampler excludes another sampler", "GeneratorDataset.use_sampler")
         super().use_sampler(new_sampler)

@@ -51,6 +51,12 @@ class ImageFolderDataset(MappableDataset):
         NotImplementedError: If `decrypt` is given.
         IoError: An OSError at first use, which names the folder that cannot be read.
         DataError: A RuntimeError at first use, which names the folder whose contents are invalid.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.ImageFolderDataset("imagenet/train", decode=True)  # doctest: +SKIP
+        >>> data.get_class_indexing()  # doctest: +SKIP
+        {'cat': 0, 'dog': 1}
     """
 
     @named
@@ -117,6 +123,12 @@ class Cifar10Dataset(_UsageDataset):
         ArgumentError: A ValueError and RuntimeError, if the folder does not exist or arguments contradict each other.
         IoError: An OSError at first use, if a file cannot be read.
         DataError: A RuntimeError at first use, if a file is invalid.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.Cifar10Dataset("cifar-10-batches-bin", usage="train")  # doctest: +SKIP
+        >>> data.get_dataset_size()  # doctest: +SKIP
+        50000
     """
 
     _make: Any = staticmethod(_core.dataset.cifar10)
@@ -132,6 +144,12 @@ class Cifar100Dataset(_UsageDataset):
     """The CIFAR-100 binary files: columns image (uint8 [32, 32, 3]), coarse_label and fine_label (int32; MindSpore: uint32).
 
     Arguments and errors are those of Cifar10Dataset.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.Cifar100Dataset("cifar-100-binary", usage="train")  # doctest: +SKIP
+        >>> data.get_dataset_size()  # doctest: +SKIP
+        50000
     """
 
     _make: Any = staticmethod(_core.dataset.cifar100)
@@ -147,6 +165,12 @@ class MnistDataset(_UsageDataset):
     """The MNIST idx files: columns image (uint8 [28, 28, 1]) and label (int32; MindSpore: uint32).
 
     Arguments and errors are those of Cifar10Dataset.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.MnistDataset("mnist", usage="train")  # doctest: +SKIP
+        >>> data.get_dataset_size()  # doctest: +SKIP
+        60000
     """
 
     _make: Any = staticmethod(_core.dataset.mnist)
@@ -159,7 +183,14 @@ class MnistDataset(_UsageDataset):
 
 
 class FashionMnistDataset(MnistDataset):
-    """Fashion-MNIST, with the files and columns of MNIST. Arguments and errors are those of Cifar10Dataset."""
+    """Reads Fashion-MNIST, which has the files and columns of MNIST. Arguments and errors are those of Cifar10Dataset.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.FashionMnistDataset("fashion-mnist", usage="train")  # doctest: +SKIP
+        >>> data.get_dataset_size()  # doctest: +SKIP
+        60000
+    """
 
     _make: Any = staticmethod(_core.dataset.fashion_mnist)
 

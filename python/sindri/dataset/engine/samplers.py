@@ -28,14 +28,37 @@ def _count(who: str, num_samples: Optional[int]) -> Optional[int]:
 
 
 class BuiltinSampler:
-    """Base class of all samplers. `num_samples` limits the rows of an epoch; None reads all. A sampler chooses from the rows of its child sampler."""
+    """Base class of all samplers. A sampler chooses from the rows of its child sampler.
+
+    Args:
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If `num_samples` is not an int.
+        ValueError: If `num_samples` is out of range.
+    """
 
     def __init__(self, num_samples: Optional[int] = None):
         self.num_samples = _count(type(self).__name__, num_samples)
         self.child_sampler: Optional[BuiltinSampler] = None
 
     def add_child(self, sampler: "BuiltinSampler") -> None:
-        """Adds a sampler whose rows this one chooses from. Raises ArgumentError (a RuntimeError) if there is a child already."""
+        """Adds a sampler from whose rows this one chooses.
+
+        Args:
+            sampler (BuiltinSampler): The child.
+
+        Raises:
+            TypeError: If the argument is not a sampler.
+            ArgumentError: A RuntimeError, if the sampler has a child already.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> sampler = ds.SequentialSampler(num_samples=2)
+            >>> sampler.add_child(ds.SubsetSampler([2, 1, 0]))
+            >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=sampler)]
+            [3, 2]
+        """
         if not isinstance(sampler, BuiltinSampler):
             fail(TypeError, f"a sampler is expected, got {sampler!r}", f"{type(self).__name__}.add_child")
         if self.child_sampler is not None:
@@ -117,6 +140,15 @@ class IterSampler(Sampler):
     Args:
         sampler (Iterable): Yields the row ids.
         num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If `num_samples` is not an int.
+        ValueError: If `num_samples` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=ds.IterSampler([2, 0]))]
+        [3, 1]
     """
 
     def __init__(self, sampler: Any, num_samples: Optional[int] = None):
@@ -345,7 +377,13 @@ class SubsetSampler(BuiltinSampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """Reads the given rows, in a new order each epoch. Arguments and errors are those of SubsetSampler."""
+    """Reads the given rows, in a new order each epoch. Arguments and errors are those of SubsetSampler.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> sorted(int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SubsetRandomSampler([2, 0])))
+        [1, 3]
+    """
 
     def _mixes(self) -> bool:
         return True

@@ -229,13 +229,47 @@ class Vocab:
         return dict(self._ids)
 
     def tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Union[int, List[int]]:
-        """Returns the id of a word, or the ids of a list of words; -1 for an unknown word."""
+        """Converts words to ids.
+
+        Args:
+            tokens (str, Sequence[str]): A word or several words.
+
+        Returns:
+            int or list[int], the ids; -1 for an unknown word.
+
+        Raises:
+            TypeError: If `tokens` has another type.
+            ValueError: If `tokens` is out of range.
+
+        Examples:
+            >>> from sindri.dataset import text
+            >>> vocab = text.Vocab.from_list(["a", "b"])
+            >>> vocab.tokens_to_ids(["b", "c"])
+            [1, -1]
+        """
         if isinstance(tokens, str):
             return self._ids.get(tokens, -1)
         return [self._ids.get(str(token), -1) for token in tokens]
 
     def ids_to_tokens(self, ids: Union[int, Sequence[int]]) -> Union[str, List[str]]:
-        """Returns the word of an id, or the words of a list of ids; '' for an unknown id. Raises TypeError or ValueError."""
+        """Converts ids to words.
+
+        Args:
+            ids (int, Sequence[int]): An id or several ids.
+
+        Returns:
+            str or list[str], the words; '' for an unknown id.
+
+        Raises:
+            TypeError: If an id is not an int.
+            ValueError: If an id is negative.
+
+        Examples:
+            >>> from sindri.dataset import text
+            >>> vocab = text.Vocab.from_list(["a", "b"])
+            >>> vocab.ids_to_tokens([1, 2])
+            ['b', '']
+        """
         if isinstance(ids, (list, tuple, np.ndarray)):
             return [self._words.get(check_int32("Vocab.ids_to_tokens", "id", i, 0), "") for i in ids]
         return self._words.get(check_int32("Vocab.ids_to_tokens", "id", ids, 0), "")

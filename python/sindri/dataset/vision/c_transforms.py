@@ -16,9 +16,15 @@ def _old_sides(padding: List[int]) -> List[int]:
 
 
 class Decode(_transforms.Decode):  # type: ignore[no-redef]
-    """Decodes the bytes of an image file to uint8 [H, W, 3]. rgb must be True.
+    """Decodes the bytes of an image file to uint8 [H, W, 3].
 
-    Raises TypeError or ValueError; BadSample (a RuntimeError) for bytes that cannot be decoded.
+    Args:
+        rgb (bool): The order of channels; must be True. Default: True.
+
+    Raises:
+        TypeError: If `rgb` is not a bool.
+        ValueError: If `rgb` is False.
+        BadSample: A RuntimeError when called, if the bytes cannot be decoded.
     """
 
     def __init__(self, rgb: bool = True):

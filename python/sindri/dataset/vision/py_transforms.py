@@ -19,14 +19,39 @@ class Decode(_transforms.Decode):  # type: ignore[no-redef]
 
 
 class Normalize(_transforms.Normalize):  # type: ignore[no-redef]
-    """vision.Normalize for [C, H, W]."""
+    """Normalizes an image [C, H, W], as vision.Normalize with is_hwc=False.
+
+    Args:
+        mean (sequence of float): The mean of each channel.
+        std (sequence of float): The standard deviation of each channel.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset.vision import py_transforms
+        >>> py_transforms.Normalize([1.0], [2.0])(np.array([[[1, 5]]], np.float32)).tolist()
+        [[[0.0, 2.0]]]
+    """
 
     def __init__(self, mean: Sequence[float], std: Sequence[float]):
         super().__init__(mean, std, is_hwc=False)
 
 
 class NormalizePad(_transforms.NormalizePad):  # type: ignore[no-redef]
-    """vision.NormalizePad for [C, H, W]."""
+    """Normalizes an image [C, H, W] and appends a channel of zeros, as vision.NormalizePad with is_hwc=False.
+
+    Args:
+        mean (sequence of float): The mean of each channel.
+        std (sequence of float): The standard deviation of each channel.
+        dtype (str): The type of the result: "float32" or "float16". Default: "float32".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+    """
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32"):
         super().__init__(mean, std, dtype, is_hwc=False)
