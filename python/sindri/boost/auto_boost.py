@@ -180,12 +180,26 @@ class AutoBoost:
         return changed.added
 
     def network_auto_process_eval(self, network: Any) -> Any:
-        """Returns the network to evaluate with, prepared by less_bn if that is enabled."""
+        """Prepares a network for evaluation: applies less_bn if it is enabled.
+
+        Args:
+            network (Cell): The network.
+
+        Returns:
+            Cell, the network.
+        """
         self._process(network)
         return network
 
     def check_manager(self, manager: Any) -> None:
-        """Raises TypeError if loss_scale_group is on and the manager is not a GroupLossScaleManager, or vice versa."""
+        """Checks that the loss-scale manager matches the setting loss_scale_group.
+
+        Args:
+            manager (LossScaleManager, optional): The manager.
+
+        Raises:
+            TypeError: If loss_scale_group is enabled and the manager is not a GroupLossScaleManager, or vice versa.
+        """
         grouped = isinstance(manager, GroupLossScaleManager)
         if self.loss_scale_group and not grouped:
             fail(TypeError, f"loss_scale_group needs a GroupLossScaleManager as loss_scale_manager, got {type(manager).__name__}", "AutoBoost")

@@ -228,6 +228,13 @@ def averaged_weights(train_network: Any, algorithm: str = "average") -> Iterator
 
     Raises:
         ValueError: If the algorithm is not active.
+
+    Examples:
+        >>> import sindri as ms
+        >>> model = ms.Model(net, loss, optimizer, boost_level="O1", boost_config_dict=config)  # doctest: +SKIP
+        >>> model.train(10, data)  # doctest: +SKIP
+        >>> with ms.boost.averaged_weights(model.train_network):  # doctest: +SKIP
+        ...     ms.save_checkpoint(net, "averaged.ckpt")
     """
     if not isinstance(train_network, _Boosted):
         raise ValueError(f"averaged_weights: a {type(train_network).__name__} has no training algorithms | pass Model(boost_level=…).train_network")

@@ -29,8 +29,13 @@ def _unit_rows(x: Tensor) -> Tensor:
 
 
 class NormalisedDense(Cell):
-    """y = multiplier·(x/‖x‖)·(W/‖W‖)ᵀ with a Dense layer's weight; rows of both are scaled to length 1 (‖v‖² at least 1e-4). Parameters weight, multiplier
-    [1]."""
+    """Computes multiplier·(x/‖x‖)·(W/‖W‖)ᵀ with a Dense layer's weight W. The rows of x and W are scaled to length 1, with ‖v‖² at least 1e-4. The
+    Parameters are weight and multiplier [1].
+
+    Args:
+        dense (Dense): The layer whose weight is used.
+        multiplier (float): The initial factor. Default: 1.0.
+    """
 
     def __init__(self, dense: Dense, multiplier: float = 1.0) -> None:
         super().__init__()

@@ -30,6 +30,12 @@ def prepare_seekable(source: Any, destination: Any, num_parallel_workers: Option
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range.
         IoError: An OSError, if a file cannot be read or written.
+
+    Examples:
+        >>> from sindri.dataset.utils import prepare_seekable
+        >>> counts = prepare_seekable("imagenet/train", "imagenet-seekable/train")  # doctest: +SKIP
+        >>> counts["files"]  # doctest: +SKIP
+        1281167
     """
     who = "prepare_seekable"
     for name, value in (("source", source), ("destination", destination)):

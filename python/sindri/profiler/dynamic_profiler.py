@@ -26,6 +26,11 @@ class DynamicProfilerMonitor(Callback):
     Raises:
         TypeError: If an argument has another type or is unknown.
         ValueError: If `poll_interval` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> monitor = ms.profiler.DynamicProfilerMonitor(cfg_path="./config", output_path="./profile")  # doctest: +SKIP
+        >>> model.train(10, data, callbacks=[monitor])  # doctest: +SKIP
     """
 
     def __init__(self, cfg_path: Optional[str] = None, output_path: str = './dyn_profile_data', poll_interval: int = 2, **kwargs: Any):

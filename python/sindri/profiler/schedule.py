@@ -82,6 +82,11 @@ def tensorboard_trace_handler(dir_name: Optional[str] = None, worker_name: Optio
 
     Raises:
         TypeError: If `dir_name` is not a str.
+
+    Examples:
+        >>> from sindri.profiler import tensorboard_trace_handler
+        >>> tensorboard_trace_handler("./traces").dir_name
+        './traces'
     """
     if dir_name is not None and not isinstance(dir_name, str):
         raise TypeError(f"tensorboard_trace_handler: 'dir_name' must be a str, got {type(dir_name).__name__}")

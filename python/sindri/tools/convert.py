@@ -452,6 +452,14 @@ def from_torch(state_dict: Any, net: str = "auto", mapping: Union[NameMap, Mappi
 
     Raises:
         CheckpointError: If a tensor's type is not supported or two names become the same.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.tools import convert
+        >>> import torch  # doctest: +SKIP
+        >>> parameters = convert.from_torch(torch.nn.Linear(2, 1))  # doctest: +SKIP
+        >>> sorted(parameters)  # doctest: +SKIP
+        ['bias', 'weight']
     """
     if hasattr(state_dict, "state_dict"):
         state_dict = state_dict.state_dict()

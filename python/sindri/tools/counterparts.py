@@ -153,7 +153,13 @@ def _whole(name: str) -> str:
 
 
 def names() -> List[str]:
-    """Returns PyTorch's names in the tables, sorted."""
+    """Returns PyTorch's names in the tables, sorted.
+
+    Examples:
+        >>> from sindri.tools import counterparts
+        >>> "torch.nn.Conv2d" in counterparts.names()
+        True
+    """
     return sorted(_entries())
 
 
@@ -306,6 +312,16 @@ def scan(path: str) -> List[Use]:
 
     Raises:
         InvalidValueError: If the file cannot be read or is not Python.
+
+    Examples:
+        >>> import os, tempfile
+        >>> from sindri.tools import counterparts
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "script.py")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("import torch; net = torch.nn.Linear(2, 1)")
+        ...     [use.answer.name for use in counterparts.scan(path)]
+        ['torch.nn.Linear']
     """
     try:
         with open(path, encoding="utf-8") as f:
@@ -329,7 +345,15 @@ def scan(path: str) -> List[Use]:
 
 
 def scan_text(path: str, uses: List[Use]) -> str:
-    """Returns the report on a script."""
+    """Formats the report on a script.
+
+    Args:
+        path (str): The script.
+        uses (list[Use]): The result of `scan`.
+
+    Returns:
+        str, the report.
+    """
     lacking = [u for u in uses if not u.answer.sindri]
     own, methods = [u for u in uses if u.answer.sindri and not u.method], [u for u in uses if u.answer.sindri and u.method]
     out = [f"{path}: {len(uses)} name{'' if len(uses) == 1 else 's'}, {len(lacking) or 'none'} without a counterpart"]
@@ -344,7 +368,13 @@ def scan_text(path: str, uses: List[Use]) -> str:
 
 
 def tables() -> str:
-    """Returns the tables of docs/guide/migration.md as Markdown, each under its heading."""
+    """Returns the tables of docs/guide/migration.md as Markdown, each under its heading.
+
+    Examples:
+        >>> from sindri.tools import counterparts
+        >>> counterparts.tables().startswith("## ")
+        True
+    """
     out = []
     for table in _data()["tables"]:
         out.append(f"## {table['heading']}\n")

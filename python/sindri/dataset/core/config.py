@@ -121,7 +121,14 @@ def set_num_parallel_workers(num: int) -> None:
 
 
 def get_num_parallel_workers() -> int:
-    """Returns the number of workers that was set, by default min(8, number of cores)."""
+    """Returns the number of workers that was set, by default min(8, number of cores).
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_num_parallel_workers(4)
+        >>> ds.config.get_num_parallel_workers()
+        4
+    """
     return _settings["num_parallel_workers"] or min(8, os.cpu_count() or 1)
 
 
@@ -181,7 +188,13 @@ def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
 
 
 def get_error_samples_mode() -> ErrorSamplesMode:
-    """Returns the treatment of bad rows that was set, by default RETURN."""
+    """Returns the treatment of bad rows that was set, by default RETURN.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.get_error_samples_mode().name
+        'RETURN'
+    """
     return _settings["error_samples_mode"]
 
 

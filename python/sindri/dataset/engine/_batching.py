@@ -17,7 +17,7 @@ from sindri.dataset.engine.iterators import Row, Run
 
 
 class BatchDataset(Dataset):
-    """Created by Dataset.batch()."""
+    """The result of Dataset.batch(), which documents the arguments."""
 
     def __init__(self, child: Dataset, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
                  per_batch_map: Optional[Callable] = None, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
@@ -93,7 +93,7 @@ class BatchDataset(Dataset):
 
 
 class PaddedBatchDataset(BatchDataset):
-    """Created by Dataset.padded_batch()."""
+    """The result of Dataset.padded_batch(), which documents the arguments."""
 
     def __init__(self, child: Dataset, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
                  pad_info: Optional[dict] = None, column_order: Any = None):
@@ -111,7 +111,7 @@ class PaddedBatchDataset(BatchDataset):
 
 
 class BucketBatchByLengthDataset(Dataset):
-    """Created by Dataset.bucket_batch_by_length()."""
+    """The result of Dataset.bucket_batch_by_length(), which documents the arguments."""
 
     def __init__(self, child: Dataset, column_names: Any, bucket_boundaries: Sequence[int], bucket_batch_sizes: Sequence[int],
                  element_length_function: Optional[Callable] = None, pad_info: Optional[dict] = None, pad_to_bucket_boundary: bool = False,

@@ -58,7 +58,7 @@ def as_datasets(who: str, datasets: Any) -> List[Dataset]:
 
 
 class MapDataset(Dataset):
-    """Created by Dataset.map()."""
+    """The result of Dataset.map(), which documents the arguments."""
 
     def __init__(self, child: Dataset, operations: Any, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
                  num_parallel_workers: Optional[int] = None, python_multiprocessing: bool = False, cache: Any = None, callbacks: Any = None):
@@ -114,7 +114,7 @@ class MapDataset(Dataset):
 
 
 class FilterDataset(Dataset):
-    """Created by Dataset.filter()."""
+    """The result of Dataset.filter(), which documents the arguments."""
 
     def __init__(self, child: Dataset, predicate: Callable, input_columns: Any = None, num_parallel_workers: Optional[int] = None):
         if not callable(predicate):
@@ -140,7 +140,7 @@ class FilterDataset(Dataset):
 
 
 class FlatMapDataset(Dataset):
-    """Created by Dataset.flat_map()."""
+    """The result of Dataset.flat_map(), which documents the arguments."""
 
     def __init__(self, child: Dataset, func: Callable):
         if not callable(func):
@@ -181,7 +181,7 @@ class FlatMapDataset(Dataset):
 
 
 class ShuffleDataset(Dataset):
-    """Created by Dataset.shuffle()."""
+    """The result of Dataset.shuffle(), which documents the arguments."""
 
     def __init__(self, child: Dataset, buffer_size: int):
         self.buffer_size = check_int32("shuffle", "buffer_size", buffer_size, 1)
@@ -207,7 +207,7 @@ class ShuffleDataset(Dataset):
 
 
 class RepeatDataset(Dataset):
-    """Created by Dataset.repeat()."""
+    """The result of Dataset.repeat(), which documents the arguments."""
 
     def __init__(self, child: Dataset, count: Optional[int] = None):
         self.count = -1 if count is None else check_int32("repeat", "count", count, -1)
@@ -241,7 +241,7 @@ class RepeatDataset(Dataset):
 
 
 class SkipDataset(Dataset):
-    """Created by Dataset.skip()."""
+    """The result of Dataset.skip(), which documents the arguments."""
 
     def __init__(self, child: Dataset, count: int):
         self.count = check_int32("skip", "count", count, 0)
@@ -263,7 +263,7 @@ class SkipDataset(Dataset):
 
 
 class TakeDataset(Dataset):
-    """Created by Dataset.take()."""
+    """The result of Dataset.take(), which documents the arguments."""
 
     def __init__(self, child: Dataset, count: int = -1):
         self.count = check_int32("take", "count", count, -1)
@@ -299,7 +299,7 @@ class PartDataset(Dataset):
 
 
 class RenameDataset(Dataset):
-    """Created by Dataset.rename()."""
+    """The result of Dataset.rename(), which documents the arguments."""
 
     def __init__(self, child: Dataset, input_columns: Any, output_columns: Any):
         self.input_columns = check_names("rename", "input_columns", input_columns)
@@ -323,7 +323,7 @@ class RenameDataset(Dataset):
 
 
 class ProjectDataset(Dataset):
-    """Created by Dataset.project()."""
+    """The result of Dataset.project(), which documents the arguments."""
 
     def __init__(self, child: Dataset, columns: Any):
         self.columns = check_names("project", "columns", columns)
@@ -348,7 +348,7 @@ class ProjectDataset(Dataset):
 
 
 class ZipDataset(Dataset):
-    """Created by zip()."""
+    """The result of zip(), which documents the arguments."""
 
     def __init__(self, datasets: Sequence[Dataset]):
         if len(datasets) < 2:
@@ -382,7 +382,7 @@ class ZipDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Created by concat() and +."""
+    """The result of concat() and +, which documents the arguments."""
 
     def __init__(self, datasets: Sequence[Dataset]):
         super().__init__(datasets)

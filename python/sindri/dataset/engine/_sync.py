@@ -50,7 +50,7 @@ class _Gate:
 
 
 class SyncWaitDataset(Dataset):
-    """Created by Dataset.sync_wait()."""
+    """The result of Dataset.sync_wait(), which documents the arguments."""
 
     def __init__(self, child: Dataset, condition_name: str, num_batch: int = 1, callback: Optional[Callable[[Any], Any]] = None):
         who = "sync_wait"

@@ -30,7 +30,21 @@ _UNSET = object()
 
 
 class Shuffle(str, Enum):
-    """How sources made of files shuffle: GLOBAL shuffles all rows, FILES only the order of files, INFILE the rows within each file."""
+    """How sources made of files shuffle.
+
+    GLOBAL shuffles all rows, FILES only the order of files, INFILE the rows within each file, and FALSE nothing. ADAPTIVE and PARTIAL shuffle as GLOBAL.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri.dataset as ds
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.txt")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("fig plum")
+        ...     data = ds.TextFileDataset(path, shuffle=ds.Shuffle.FILES)
+        ...     [str(line) for line, in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        ['fig plum']
+    """
 
     GLOBAL = "global"
     FILES = "files"

@@ -146,6 +146,16 @@ def read_file(filename: str) -> np.ndarray:
     Raises:
         TypeError: If `filename` is not a str or path.
         OSError: Also a RuntimeError, if the file cannot be read.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.bin")
+        ...     vision.write_file(path, np.array([1, 2], np.uint8))
+        ...     vision.read_file(path).tolist()
+        [1, 2]
     """
     return _called(_core.dataset.read_file, _path("read_file", filename)).asnumpy()
 
@@ -190,6 +200,16 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
         TypeError: If an argument has another type.
         OSError: Also a RuntimeError, if the file cannot be read.
         BadSample: A RuntimeError, if the file is not a complete image.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.png")
+        ...     vision.write_png(path, np.zeros((4, 6, 3), np.uint8))
+        ...     vision.read_image(path).shape
+        (4, 6, 3)
     """
     path = _path("read_image", filename)
     mode = enumeration("read_image", "mode", mode, ImageReadMode)
@@ -258,6 +278,16 @@ def write_jpeg(filename: str, image: Any, quality: int = 75) -> None:
     Raises:
         TypeError: If an argument has another type.
         RuntimeError: If the image is not supported or the file cannot be written.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.jpg")
+        ...     vision.write_jpeg(path, np.zeros((4, 6, 3), np.uint8))
+        ...     vision.read_image(path).shape
+        (4, 6, 3)
     """
     path, quality = _path("write_jpeg", filename), _small_int("write_jpeg", "quality", quality, 1, 100)
     _called(_core.dataset.write_jpeg, path, _bytes("write_jpeg", "image", image), quality)
@@ -274,6 +304,16 @@ def write_png(filename: str, image: Any, compression_level: int = 6) -> None:
     Raises:
         TypeError: If an argument has another type.
         RuntimeError: If the image is not supported or the file cannot be written.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.png")
+        ...     vision.write_png(path, np.zeros((4, 6), np.uint8))
+        ...     vision.read_image(path).shape
+        (4, 6, 1)
     """
     path, level = _path("write_png", filename), _small_int("write_png", "compression_level", compression_level, 0, 9)
     _called(_core.dataset.write_png, path, _bytes("write_png", "image", image), level)

@@ -25,6 +25,13 @@ class Decode(_transforms.Decode):  # type: ignore[no-redef]
         TypeError: If `rgb` is not a bool.
         ValueError: If `rgb` is False.
         BadSample: A RuntimeError when called, if the bytes cannot be decoded.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> from sindri.dataset.vision import c_transforms
+        >>> c_transforms.Decode()(vision.encode_png(np.zeros((4, 6, 3), np.uint8))).shape
+        (4, 6, 3)
     """
 
     def __init__(self, rgb: bool = True):
@@ -32,12 +39,26 @@ class Decode(_transforms.Decode):  # type: ignore[no-redef]
 
 
 class RandomCrop(_transforms.RandomCrop):  # type: ignore[no-redef]
-    """vision.RandomCrop with another meaning of two padding numbers: (left and top, right and bottom)."""
+    """Crops at a random position, as vision.RandomCrop, but two padding values mean (left and top, right and bottom).
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset.vision import c_transforms
+        >>> c_transforms.RandomCrop(4)(np.zeros((8, 12, 3), np.uint8)).shape
+        (4, 4, 3)
+    """
 
     _sides_of = staticmethod(_old_sides)
 
 
 class Pad(_transforms.Pad):  # type: ignore[no-redef]
-    """vision.Pad with another meaning of two padding numbers: (left and top, right and bottom)."""
+    """Pads an image, as vision.Pad, but two padding values mean (left and top, right and bottom).
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset.vision import c_transforms
+        >>> c_transforms.Pad((1, 0))(np.ones((1, 1), np.uint8)).tolist()
+        [[0, 0], [0, 1]]
+    """
 
     _sides_of = staticmethod(_old_sides)

@@ -12,7 +12,19 @@ __all__ = [*_transforms.__all__, "AutoAugmentPolicy", "Border", "ConvertMode", "
 
 
 class Decode(_transforms.Decode):  # type: ignore[no-redef]
-    """Decodes the bytes of an image file to a Pillow image. Raises RuntimeError if Pillow is not installed."""
+    """Decodes the bytes of an image file to a Pillow image.
+
+    Raises:
+        RuntimeError: When called, if Pillow is not installed.
+        BadSample: A RuntimeError when called, if the bytes cannot be decoded.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> from sindri.dataset.vision import py_transforms
+        >>> py_transforms.Decode()(vision.encode_png(np.zeros((4, 6, 3), np.uint8))).size
+        (6, 4)
+    """
 
     def __init__(self) -> None:
         super().__init__(to_pil=True)
@@ -51,6 +63,12 @@ class NormalizePad(_transforms.NormalizePad):  # type: ignore[no-redef]
     Raises:
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset.vision import py_transforms
+        >>> py_transforms.NormalizePad([0, 0, 0], [1, 1, 1])(np.ones((3, 2, 2), np.float32)).shape
+        (4, 2, 2)
     """
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32"):
