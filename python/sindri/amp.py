@@ -176,7 +176,8 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = msty
     Examples:
         >>> import sindri as ms
         >>> net = ms.amp.auto_mixed_precision(ms.nn.Dense(2, 3), "O3")
-        >>> net(ms.Tensor([[1.0, 2.0]])).dtype, net.weight.dtype
+        >>> y = net(ms.Tensor([[1.0, 2.0]]))
+        >>> y.dtype, net.weight.dtype
         (Float32, Float32)
     """
     _check_network("auto_mixed_precision", network, dtype)
@@ -209,7 +210,8 @@ def custom_mixed_precision(network: Cell, *, white_list: Optional[List[Type[Cell
     Examples:
         >>> import sindri as ms
         >>> net = ms.amp.custom_mixed_precision(ms.nn.Dense(2, 3), white_list=[ms.nn.Dense])
-        >>> net(ms.Tensor([[1.0, 2.0]])).dtype
+        >>> y = net(ms.Tensor([[1.0, 2.0]]))
+        >>> y.dtype
         Float32
     """
     _check_network("custom_mixed_precision", network, dtype)

@@ -181,7 +181,7 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = _types.int64) -> Ten
     Args:
         n (int): The number of elements.
         generator: Must be None. Default: None.
-        dtype (dtype): The element type. Default: _types.int64.
+        dtype (dtype): The element type. Default: int64.
 
     Returns:
         A vector.

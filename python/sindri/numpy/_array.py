@@ -39,7 +39,7 @@ def asfarray(a: Any, dtype=mstype.float32) -> Tensor:
 
     Args:
         a: A tensor, number, nested list or NumPy array.
-        dtype (dtype): A floating type; another type counts as float32. Default: mstype.float32.
+        dtype (dtype): A floating type; another type counts as float32. Default: float32.
 
     Returns:
         A floating tensor.
@@ -99,7 +99,7 @@ def zeros(shape: Size, dtype=mstype.float32) -> Tensor:
 
     Args:
         shape (int, sequence of ints or Tensor): The shape.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         The tensor.
@@ -118,7 +118,7 @@ def ones(shape: Size, dtype=mstype.float32) -> Tensor:
 
     Args:
         shape (int, sequence of ints or Tensor): The shape.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         The tensor.
@@ -137,7 +137,7 @@ def empty(shape: Size, dtype=mstype.float32) -> Tensor:
 
     Args:
         shape (int, sequence of ints or Tensor): The shape.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         The tensor.
@@ -308,7 +308,7 @@ def eye(N: int, M: Optional[int] = None, k: int = 0, dtype=mstype.float32) -> Te
         N (int): The number of rows.
         M (int): The number of columns; None means `N`. Default: None.
         k (int): The diagonal; 0 is the main diagonal. Default: 0.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         A tensor of shape [N, M].
@@ -327,7 +327,7 @@ def identity(n: int, dtype=mstype.float32) -> Tensor:
 
     Args:
         n (int): The number of rows and columns.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         A tensor of shape [n, n].
@@ -348,7 +348,7 @@ def tri(N: int, M: Optional[int] = None, k: int = 0, dtype=mstype.float32) -> Te
         N (int): The number of rows.
         M (int): The number of columns; None means `N`. Default: None.
         k (int): The diagonal; 0 is the main diagonal. Default: 0.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         A tensor of shape [N, M].
@@ -528,7 +528,7 @@ def indices(dimensions: Sequence[int], dtype=mstype.int32, sparse: bool = False)
 
     Args:
         dimensions (sequence of ints): The shape.
-        dtype (dtype): The element type. Default: mstype.int32.
+        dtype (dtype): The element type. Default: int32.
         sparse (bool): Whether the other dimensions have size 1. Default: False.
 
     Returns:
@@ -678,7 +678,7 @@ def rand(*shape: int, dtype=mstype.float32) -> Tensor:
 
     Args:
         *shape: The shape, as 2, 3.
-        dtype (dtype): A floating type. Default: mstype.float32.
+        dtype (dtype): A floating type. Default: float32.
 
     Returns:
         The tensor.
@@ -696,7 +696,7 @@ def randn(*shape: int, dtype=mstype.float32) -> Tensor:
 
     Args:
         *shape: The shape, as 2, 3.
-        dtype (dtype): A floating type. Default: mstype.float32.
+        dtype (dtype): A floating type. Default: float32.
 
     Returns:
         The tensor.
@@ -716,7 +716,7 @@ def randint(minval: int, maxval: Optional[int] = None, shape: Optional[Size] = N
         minval (int): The lower bound.
         maxval (int): The exclusive upper bound. Default: None.
         shape (int, sequence of ints or Tensor): The shape; None means a scalar. Default: None.
-        dtype (dtype): The element type. Default: mstype.int32.
+        dtype (dtype): The element type. Default: int32.
 
     Returns:
         The tensor.

@@ -344,7 +344,7 @@ def logspace(start, end, steps: int, base: float = 10, *, dtype=mstype.float32) 
         end (number or Tensor): The last exponent.
         steps (int): The number of elements.
         base (float): The base. Default: 10.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         A vector.
@@ -396,7 +396,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> 
         row (int): The number of rows.
         col (int): The number of columns.
         offset (int): The diagonal up to which elements belong to the triangle. Default: 0.
-        dtype (dtype): The element type. Default: mstype.int64.
+        dtype (dtype): The element type. Default: int64.
 
     Returns:
         A tensor of shape [2, n].
@@ -420,7 +420,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> 
         row (int): The number of rows.
         col (int): The number of columns.
         offset (int): The diagonal from which on elements belong to the triangle. Default: 0.
-        dtype (dtype): The element type. Default: mstype.int64.
+        dtype (dtype): The element type. Default: int64.
 
     Returns:
         A tensor of shape [2, n].

@@ -456,7 +456,7 @@ def scalar_to_tensor(input_x: Union[int, float, bool], dtype=mstype.float32) -> 
 
     Args:
         input_x (number): The number.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
 
     Returns:
         A 0-D tensor.

@@ -143,7 +143,7 @@ def uniform(shape: Size, minval: Union[Tensor, int, float], maxval: Union[Tensor
         minval (Tensor or number): The lower bound.
         maxval (Tensor or number): The exclusive upper bound.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
-        dtype (dtype): Float32, or int32 for whole numbers. Default: mstype.float32.
+        dtype (dtype): Float32, or int32 for whole numbers. Default: float32.
 
     Returns:
         A tensor of that type.
@@ -248,7 +248,7 @@ def truncated_normal(shape: Size, dtype=mstype.float32, seed: int = 0, seed2: in
 
     Args:
         shape (int, sequence of ints or Tensor): The shape.
-        dtype (dtype): The element type. Default: mstype.float32.
+        dtype (dtype): The element type. Default: float32.
         seed (int): A seed other than 0 selects a separate stream. Default: 0.
         seed2 (int): A second seed. Default: 0.
 
@@ -419,7 +419,7 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype=mstype.int64) -> Tens
         n (int): The number of elements.
         seed (int): A seed other than 0 selects a separate stream. Default: 0.
         offset (int): A second seed; a value other than 0 selects a separate stream too. Default: 0.
-        dtype (dtype): The element type. Default: mstype.int64.
+        dtype (dtype): The element type. Default: int64.
 
     Returns:
         A vector.
@@ -491,7 +491,7 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype=mst
         logits (Tensor): The unnormalised log probabilities, [n, c].
         num_sample (int): The number of samples per row.
         seed (int): A seed other than 0 selects a separate stream. Default: 0.
-        dtype (dtype): The element type. Default: mstype.int64.
+        dtype (dtype): The element type. Default: int64.
 
     Returns:
         A tensor of shape [n, num_sample].

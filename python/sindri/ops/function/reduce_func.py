@@ -504,7 +504,7 @@ def typed_argmax(x: Tensor, axis: int = -1, output_type=mstype.int32) -> Tensor:
     Args:
         x (Tensor): The tensor.
         axis (int): The axis. Default: -1.
-        output_type (dtype): The type of the indices. Default: mstype.int32.
+        output_type (dtype): The type of the indices. Default: int32.
 
     Returns:
         The indices.
@@ -526,7 +526,7 @@ def typed_argmin(x: Tensor, axis: int = -1, output_type=mstype.int32) -> Tensor:
     Args:
         x (Tensor): The tensor.
         axis (int): The axis. Default: -1.
-        output_type (dtype): The type of the indices. Default: mstype.int32.
+        output_type (dtype): The type of the indices. Default: int32.
 
     Returns:
         The indices.
@@ -700,7 +700,7 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: bool = False, dtype=mst
         x (Tensor): The tensor.
         axis (int or sequence of ints): The axes; () is all. Default: ().
         keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
-        dtype (dtype): The type of the result. Default: mstype.int32.
+        dtype (dtype): The type of the result. Default: int32.
 
     Returns:
         The counts.
