@@ -227,8 +227,8 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """Computes input + alpha * other.
 
     Args:
-        input (Tensor or number): The first summand.
-        other (Tensor or number): The second summand.
+        input (Tensor or number): The first operand.
+        other (Tensor or number): The second operand.
         alpha (number): The factor of `other`. Default: 1.
 
     Returns:
@@ -1639,7 +1639,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     """Computes input + value * tensor1 * tensor2.
 
     Args:
-        input (Tensor): The summand.
+        input (Tensor): The tensor to add to.
         tensor1 (Tensor): The first factor.
         tensor2 (Tensor): The second factor.
         value (number): The factor of the product. Default: 1.
@@ -1796,7 +1796,7 @@ def batch_norm_stats(input: Tensor, eps: float) -> tuple:
 
     Args:
         input (Tensor): The input, [n, c, …].
-        eps (float): The summand of the variance.
+        eps (float): A value added to the variance.
 
     Returns:
         (mean, 1/sqrt(variance + eps)), both [c].
@@ -1830,7 +1830,7 @@ def batch_norm_gather_stats_with_counts(input: Tensor, mean: Tensor, invstd: Ten
         running_mean (Tensor): The moving mean, [c]. Default: None.
         running_var (Tensor): The moving variance, [c]. Default: None.
         momentum (float): The weight of the batch in the update. Default: 0.1.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         counts (Tensor): The number of values per channel of each rank, [ranks]; None means that of `input` for all.
             Default: None.
 

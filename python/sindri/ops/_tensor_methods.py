@@ -55,8 +55,7 @@ _RENAMED = {
     "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",
 }
 
-# Methods that change the tensor: name_ writes the result of name into the tensor.
-# With an example each, on [1, 2], and its result.
+# Methods that change the tensor: name_ writes the result of name into the tensor. Each has an example on [1, 2] and its result.
 _IN_PLACE = {
     "add": ("(1)", "[2. 3.]"), "sub": ("(1)", "[0. 1.]"), "mul": ("(2)", "[2. 4.]"), "div": ("(2)", "[0.5 1. ]"), "clamp": ("(0.0, 1.5)", "[1.  1.5]"),
     "exp": ("().round()", "[3. 7.]"), "log": ("().round()", "[0. 1.]"), "sigmoid": ("().round()", "[1. 1.]"), "tanh": ("().round()", "[1. 1.]"),
@@ -948,7 +947,7 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Computes self + alpha * other.
 
     Args:
-        other (Tensor or number): The summand.
+        other (Tensor or number): The tensor to add to.
         alpha (number): The factor of `other`. Default: 1.
 
     Returns:

@@ -255,7 +255,7 @@ class PrimitiveWithInfer(Primitive):
     and does not call these.
 
     Args:
-        name: The name; None means the name of the class.
+        name (str): The name; None means the name of the class. Default: None.
 
     Examples:
         >>> import sindri as ms
@@ -269,7 +269,7 @@ class PrimitiveWithCheck(Primitive):
     and does not call these.
 
     Args:
-        name: The name; None means the name of the class.
+        name (str): The name; None means the name of the class. Default: None.
 
     Examples:
         >>> import sindri as ms
@@ -451,7 +451,7 @@ def primitive(name: str, function: Callable, hints: tuple = (), any_type: tuple 
         add_prim_attr.__doc__ = Primitive.add_prim_attr.__doc__
         body["add_prim_attr"] = add_prim_attr
     else:
-        body["__call__"] = staticmethod(function)  # nothing to add: no Python between the call and the function
+        body["__call__"] = staticmethod(function)  # there are no attributes to add, so the call needs no Python function in between
     return type(name, (base,), body)
 
 

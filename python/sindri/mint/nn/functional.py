@@ -468,7 +468,7 @@ def batch_norm(input: Tensor, running_mean: Optional[Tensor], running_var: Optio
         bias (Tensor): The shift, [c]; None means zeros. Default: None.
         training (bool): Whether to use batch statistics. Default: False.
         momentum (float): The weight of the batch in the update. Default: 0.1.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
 
     Returns:
         A tensor of input's shape.
@@ -514,7 +514,7 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Optional[Tensor] = 
         normalized_shape (int or sequence of ints): The sizes of the last dimensions.
         weight (Tensor): The scale; None means ones. Default: None.
         bias (Tensor): The shift; None means zeros. Default: None.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
 
     Returns:
         A tensor of input's shape.

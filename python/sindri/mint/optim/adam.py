@@ -24,8 +24,8 @@ class Adam(AdamBase):
         params (list of Parameters or of dicts): The parameters, or groups of them.
         lr (number or Tensor): The learning rate. Default: 0.001.
         betas: The decays of the first and the second moment. Default: (0.9, 0.999).
-        eps (float): The summand of the root. Default: 1e-08.
-        weight_decay (float): The factor of the weight decay. Default: 0.0.
+        eps (float): A value added to the root. Default: 1e-08.
+        weight_decay (float): The weight decay factor. Default: 0.0.
         amsgrad (bool): Whether the root uses the largest v so far. Default: False.
         maximize (bool): Whether the gradient is negated first. Default: False.
 

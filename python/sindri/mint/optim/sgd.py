@@ -25,9 +25,9 @@ class SGD(RuleOptimizer):
     Args:
         params (list of Parameters or of dicts): The parameters, or groups of them.
         lr (number or Tensor): The learning rate.
-        momentum (float): The factor of the momentum. Default: 0.
-        dampening (float): The dampening of the gradient. Default: 0.
-        weight_decay (float): The factor of the weight decay. Default: 0.
+        momentum (float): The momentum factor. Default: 0.
+        dampening (float): Dampening for momentum. Default: 0.
+        weight_decay (float): The weight decay factor. Default: 0.
         nesterov (bool): Whether to use Nesterov momentum. Default: False.
         maximize (bool): Whether the gradient is negated first. Default: False.
 

@@ -274,8 +274,8 @@ class HyperMap(_MapBase):
     A MultitypeFuncGraph with a version for tuples or lists receives these whole.
 
     Args:
-        ops (Callable): The function; None expects it as the first argument of the call.
-        reverse (bool): Whether to process the elements from the last to the first; the result keeps its order.
+        ops (Callable): The function; None expects it as the first argument of the call. Default: None.
+        reverse (bool): Whether to process the elements from the last to the first; the result keeps its order. Default: False.
 
     Raises:
         TypeError: If some values are sequences and others at the same level are not.
@@ -301,8 +301,8 @@ class Map(_MapBase):
     tuple.
 
     Args:
-        ops (Callable): The function; None expects it as the first argument of the call.
-        reverse (bool): Whether to process the elements from the last to the first; the result keeps its order.
+        ops (Callable): The function; None expects it as the first argument of the call. Default: None.
+        reverse (bool): Whether to process the elements from the last to the first; the result keeps its order. Default: False.
 
     Raises:
         TypeError: If an argument is neither a tuple nor a list.

@@ -329,7 +329,7 @@ class GradOperation:
 
 
 def _check(fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> Any:
-    """The positions as a tuple."""
+    """Returns the positions as a tuple, after checking the arguments."""
     if not callable(fn):
         raise TypeError(f"expected a Cell or a function, got {type(fn).__name__} | grad")
     if grad_position is None and weights is None:

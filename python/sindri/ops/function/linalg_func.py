@@ -327,7 +327,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tens
     """Computes beta * input + alpha * mat1 · mat2.
 
     Args:
-        input (Tensor): The summand, which broadcasts.
+        input (Tensor): The tensor that is added; it broadcasts.
         mat1 (Tensor): The left matrix, [n, k].
         mat2 (Tensor): The right matrix, [k, m].
         beta (number): The factor of `input`. Default: 1.
@@ -352,7 +352,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta=1, alpha=1) -> Tensor
     """Computes beta * input + alpha * mat · vec.
 
     Args:
-        input (Tensor): The summand, which broadcasts.
+        input (Tensor): The tensor that is added; it broadcasts.
         mat (Tensor): The matrix, [n, k].
         vec (Tensor): The vector, [k].
         beta (number): The factor of `input`. Default: 1.
@@ -377,7 +377,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, beta=1, alpha=1) -> Tensor:
     """Computes beta * x + alpha * outer(vec1, vec2).
 
     Args:
-        x (Tensor): The summand, which broadcasts.
+        x (Tensor): The tensor that is added; it broadcasts.
         vec1 (Tensor): The left vector, [n].
         vec2 (Tensor): The right vector, [m].
         beta (number): The factor of `x`. Default: 1.
@@ -403,7 +403,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1) ->
     """Computes beta * input + alpha * the sum of the products of two batches of matrices.
 
     Args:
-        input (Tensor): The summand, which broadcasts.
+        input (Tensor): The tensor that is added; it broadcasts.
         batch1 (Tensor): The left matrices, [b, n, k].
         batch2 (Tensor): The right matrices, [b, k, m].
         beta (number): The factor of `input`. Default: 1.
@@ -428,7 +428,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta=1, alpha=1) -> T
     """Computes beta * input + alpha * the products of two batches of matrices.
 
     Args:
-        input (Tensor): The summand, which broadcasts.
+        input (Tensor): The tensor that is added; it broadcasts.
         batch1 (Tensor): The left matrices, [b, n, k].
         batch2 (Tensor): The right matrices, [b, k, m].
         beta (number): The factor of `input`. Default: 1.

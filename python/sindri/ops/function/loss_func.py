@@ -469,7 +469,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
         negative (Tensor): Samples of another class.
         margin (float or Tensor): The margin. Default: 1.0.
         p (int): The order of the norm. Default: 2.
-        eps (float): The summand of the differences. Default: 1e-06.
+        eps (float): A value added to the differences. Default: 1e-06.
         swap (bool): Whether the distance from the negative to the nearer of anchor and positive counts.
             Default: False.
         reduction (str): "mean", "sum" or "none". Default: "mean".

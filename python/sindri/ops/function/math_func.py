@@ -1011,7 +1011,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) 
     """Computes input + value * tensor1 * tensor2.
 
     Args:
-        input (Tensor): The summand.
+        input (Tensor): The tensor to add to.
         tensor1 (Tensor): The first factor.
         tensor2 (Tensor): The second factor.
         value (Tensor or number): The factor of the product. Default: 1.
@@ -1032,7 +1032,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) 
     """Computes input + value * tensor1 / tensor2.
 
     Args:
-        input (Tensor): The summand.
+        input (Tensor): The tensor to add to.
         tensor1 (Tensor): The dividend.
         tensor2 (Tensor): The divisor.
         value (Tensor or number): The factor of the quotient. Default: 1.

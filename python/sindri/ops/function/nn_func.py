@@ -898,7 +898,7 @@ def batch_norm(input_x: Tensor, running_mean: Tensor, running_var: Tensor, weigh
         bias (Tensor): The shift, [c].
         training (bool): Whether to use batch statistics. Default: False.
         momentum (float): The weight of the batch in the update. Default: 0.1.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
 
     Returns:
         A tensor of input_x's shape.
@@ -949,7 +949,7 @@ def layer_norm(input: Tensor, normalized_shape: Size, weight: Optional[Tensor] =
         normalized_shape (int, sequence of ints or Tensor): The sizes of the last dimensions.
         weight (Tensor): The scale, of shape `normalized_shape`; None means ones. Default: None.
         bias (Tensor): The shift, of shape `normalized_shape`; None means zeros. Default: None.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
 
     Returns:
         A tensor of input's shape.
@@ -981,7 +981,7 @@ def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axi
         beta (Tensor): The shift, of the dimensions from `begin_params_axis` on.
         begin_norm_axis (int): The first normalised dimension. Default: 1.
         begin_params_axis (int): The first dimension of `gamma` and `beta`. Default: 1.
-        epsilon (float): The summand of the variance. Default: 1e-07.
+        epsilon (float): A value added to the variance. Default: 1e-07.
 
     Returns:
         (normalised tensor, mean, variance).
@@ -1014,7 +1014,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, 
         num_groups (int): The number of groups.
         weight (Tensor): The scale, [c]; None means ones. Default: None.
         bias (Tensor): The shift, [c]; None means zeros. Default: None.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
 
     Returns:
         A tensor of input's shape.
@@ -1045,7 +1045,7 @@ def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
     Args:
         x (Tensor): The input.
         gamma (Tensor): The scale, of the shape of x's last dimensions.
-        epsilon (float): The summand of the mean square. Default: 1e-06.
+        epsilon (float): A value added to the mean square. Default: 1e-06.
 
     Returns:
         (normalised tensor, reciprocal root mean square).
@@ -1067,7 +1067,7 @@ def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5)
         x (Tensor): The input, [n, c, …].
         gamma (Tensor): The scale, [c].
         beta (Tensor): The shift, [c].
-        epsilon (float): The summand of the variance. Default: 1e-05.
+        epsilon (float): A value added to the variance. Default: 1e-05.
 
     Returns:
         A tensor of x's shape.
@@ -1089,7 +1089,7 @@ def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
     Args:
         x (Tensor): The images, [n, c, h, w].
         depth_radius (int): The number of neighbouring channels on each side. Default: 5.
-        bias (float): The summand in the divisor. Default: 1.0.
+        bias (float): The constant in the divisor. Default: 1.0.
         alpha (float): The factor of the sum of squares. Default: 1.0.
         beta (float): The exponent. Default: 0.5.
         norm_region (str): Must be "ACROSS_CHANNELS". Default: "ACROSS_CHANNELS".

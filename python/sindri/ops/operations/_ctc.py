@@ -78,7 +78,7 @@ def _in_order(indices: Tensor, values: Tensor, blank: int, count: int, collapse:
 
 
 def _once_each(log_probs: Tensor, labels: Tensor, sample: Tensor, counts: Tensor, lengths: Tensor, steps: Tensor, blank: int) -> Tensor:
-    """Losses where a label takes one step and only blanks repeat: alpha[k] is the log probability of having shown k labels."""
+    """Returns the losses if a label takes one step and only blanks repeat: alpha[k] is the log probability of k labels so far."""
     time, count, k = log_probs.shape[0], log_probs.shape[1], labels.shape[0]
     before = core.sub(core.cumsum(lengths, 0), lengths)
     column = core.sub(core.arange(0, k, 1, mstype.int64), core.gather(before, sample, 0))

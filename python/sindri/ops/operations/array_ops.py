@@ -88,7 +88,7 @@ TriuIndices = primitive("TriuIndices",
                         like(F.triu_indices, lambda row, col, offset, dtype: F.triu_indices(row, col, offset, dtype=dtype)), (), ("dtype",), row=REQUIRED,
                         col=REQUIRED, offset=0, dtype=mstype.int32)
 
-# Joining, cutting, repeating.
+# Joining, splitting, repeating.
 Concat = primitive("Concat", F.concat, axis=0)
 Stack = Pack = primitive("Stack", F.stack, axis=0)
 ParallelConcat = primitive("ParallelConcat", F.concat)
@@ -108,7 +108,7 @@ Pad = primitive("Pad", F.pad_pairs, paddings=REQUIRED)
 MirrorPad = primitive("MirrorPad", F.mirror_pad, mode="REFLECT")
 PadV3 = primitive("PadV3", _pad_v3, mode="constant", paddings_contiguous=True)
 
-# Choosing and indexing.
+# Selection and indexing.
 Select = primitive("Select", F.select)
 MaskedFill = primitive("MaskedFill", F.masked_fill)
 MaskedSelect = primitive("MaskedSelect", F.masked_select)

@@ -94,7 +94,7 @@ _ATTRIBUTES = {
     "concat_dim": "(int): The dimension along which pieces are concatenated.", "send_rank_ids": "(sequence of ints): The ranks to send to.",
     "recv_rank_ids": "(sequence of ints): The ranks to receive from.", "recv_shapes": "(sequence): The shapes of the received tensors.",
     "send_shapes": "(sequence): The shapes of the sent tensors.", "recv_type": "(dtype): The element type of the received tensors."}
-# What one rank alone can compute, by primitive: (example, its output).
+# By primitive: an example that one rank alone can run, and its output.
 _EXAMPLES = {
     "AllReduce": ("AllReduce()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "AllGather": ("AllGather()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"),
     "ReduceScatter": ("ReduceScatter()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "Broadcast": ("Broadcast(0)((ms.Tensor([1.0, 2.0]),))[0]", "[1. 2.]"),

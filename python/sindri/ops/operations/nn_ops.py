@@ -394,7 +394,7 @@ def _batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Any, variance: Any
         mean (Parameter): The moving mean, [c].
         variance (Parameter): The moving variance, [c].
         is_training (bool): Whether to use batch statistics.
-        epsilon (float): The summand of the variance.
+        epsilon (float): A value added to the variance.
         momentum (float): The weight of the batch in the update.
         data_format (str): "NCHW" or "NHWC".
 
@@ -506,7 +506,7 @@ def _apply_momentum(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, mom
         accum (Parameter): The momentum, changed in place.
         lr (Tensor or number): The learning rate.
         grad (Tensor): The gradient.
-        momentum (Tensor or number): The factor of the momentum.
+        momentum (Tensor or number): The momentum factor.
         use_nesterov (bool): Whether to use Nesterov momentum. Default: False.
         gradient_scale (float): The factor of the gradient. Default: 1.0.
 
@@ -533,13 +533,13 @@ def _apply_momentum_with_decay(weight_decay: Any, loss_scale: Any, var: Paramete
     """Applies a momentum update with the gradient (weight_decay·var + grad)·loss_scale.
 
     Args:
-        weight_decay (Tensor or number): The factor of the weight decay.
+        weight_decay (Tensor or number): The weight decay factor.
         loss_scale (Tensor or number): The reciprocal of the scale of the loss.
         var (Parameter): The parameter, changed in place.
         accum (Parameter): The momentum, changed in place.
         lr (Tensor or number): The learning rate.
         grad (Tensor): The gradient.
-        momentum (Tensor or number): The factor of the momentum.
+        momentum (Tensor or number): The momentum factor.
 
     Returns:
         `var`.
@@ -570,10 +570,10 @@ def _sgd(parameters: Parameter, gradient: Tensor, learning_rate: Any, accum: Par
         gradient (Tensor): The gradient.
         learning_rate (Tensor or number): The learning rate.
         accum (Parameter): The momentum, changed in place.
-        momentum (Tensor or number): The factor of the momentum.
+        momentum (Tensor or number): The momentum factor.
         stat (Parameter): Ones before the first step; zeros after it.
-        dampening (float): The dampening of the gradient.
-        weight_decay (float): The factor of the weight decay.
+        dampening (float): Dampening for momentum.
+        weight_decay (float): The weight decay factor.
         nesterov (bool): Whether to use Nesterov momentum.
 
     Returns:
@@ -627,7 +627,7 @@ def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_po
         lr (Tensor or number): The learning rate.
         beta1 (Tensor or number): The decay of the first moment.
         beta2 (Tensor or number): The decay of the second moment.
-        epsilon (Tensor or number): The summand of the root.
+        epsilon (Tensor or number): A value added to the root.
         gradient (Tensor): The gradient.
         use_nesterov (bool): Whether to use Nesterov momentum.
 
@@ -665,8 +665,8 @@ def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta
         lr (Tensor or number): The learning rate.
         beta1 (Tensor or number): The decay of the first moment.
         beta2 (Tensor or number): The decay of the second moment.
-        epsilon (Tensor or number): The summand of the root.
-        decay (Tensor or number): The factor of the weight decay.
+        epsilon (Tensor or number): A value added to the root.
+        decay (Tensor or number): The weight decay factor.
         gradient (Tensor): The gradient.
 
     Returns:
@@ -699,8 +699,8 @@ def _cast_adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any,
         lr (Tensor or number): The learning rate.
         beta1 (Tensor or number): The decay of the first moment.
         beta2 (Tensor or number): The decay of the second moment.
-        epsilon (Tensor or number): The summand of the root.
-        decay (Tensor or number): The factor of the weight decay.
+        epsilon (Tensor or number): A value added to the root.
+        decay (Tensor or number): The weight decay factor.
         gradient (Tensor): The gradient, float16 or float32.
         global_norm (Tensor or number): The divisor of the gradient.
 
@@ -736,8 +736,8 @@ def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2
         lr (Tensor or number): The learning rate.
         beta1 (Tensor or number): The decay of the first moment.
         beta2 (Tensor or number): The decay of the second moment.
-        epsilon (Tensor or number): The summand of the root.
-        decay (Tensor or number): The factor of the weight decay.
+        epsilon (Tensor or number): A value added to the root.
+        decay (Tensor or number): The weight decay factor.
         global_step (Tensor or number): The number of the step, counted from 1.
         gradient (Tensor): The gradient.
 
@@ -806,8 +806,8 @@ def _rmsprop(var: Parameter, mean_square: Parameter, moment: Parameter, learning
         learning_rate (Tensor or number): The learning rate.
         grad (Tensor): The gradient.
         decay (float): The decay of the mean square.
-        momentum (float): The factor of the momentum.
-        epsilon (float): The summand of the mean square.
+        momentum (float): The momentum factor.
+        epsilon (float): A value added to the mean square.
 
     Returns:
         `var`.

@@ -29,7 +29,7 @@ class ReLU(Cell):
 
 
 class _InPlace(Cell):
-    """Base of activations with the argument `inplace`."""
+    """Base class of activations with the argument `inplace`."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()

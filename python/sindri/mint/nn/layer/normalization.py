@@ -72,7 +72,7 @@ class BatchNorm1d(_BatchNorm):
 
     Args:
         num_features (int): The number of channels.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         momentum (float): The weight of the batch in the update of the running statistics; None averages over all
             batches. Default: 0.1.
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
@@ -104,7 +104,7 @@ class BatchNorm2d(_BatchNorm):
 
     Args:
         num_features (int): The number of channels.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         momentum (float): The weight of the batch in the update of the running statistics; None averages over all
             batches. Default: 0.1.
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
@@ -136,7 +136,7 @@ class BatchNorm3d(_BatchNorm):
 
     Args:
         num_features (int): The number of channels.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         momentum (float): The weight of the batch in the update of the running statistics; None averages over all
             batches. Default: 0.1.
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
@@ -169,7 +169,7 @@ class SyncBatchNorm(_BatchNorm):
 
     Args:
         num_features (int): The number of channels.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         momentum (float): The weight of the batch in the update of the running statistics; None averages over all
             batches. Default: 0.1.
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
@@ -213,7 +213,7 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): The number of groups.
         num_channels (int): The number of channels.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         affine (bool): Whether `weight` and `bias` are trained. Default: True.
         dtype (dtype): The type of the parameters; None means float32. Default: None.
 
@@ -250,7 +250,7 @@ class LayerNorm(Cell):
 
     Args:
         normalized_shape: The sizes of the last dimensions.
-        eps (float): The summand of the variance. Default: 1e-05.
+        eps (float): A value added to the variance. Default: 1e-05.
         elementwise_affine (bool): Whether the layer has `weight` and `bias`. Default: True.
         bias (bool): Whether the layer has `bias`. Default: True.
         dtype (dtype): The type of the parameters; None means float32. Default: None.
