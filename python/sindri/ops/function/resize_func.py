@@ -113,7 +113,7 @@ def mirror_pad(input_x: Tensor, paddings: Any, mode: str = "REFLECT") -> Tensor:
 
     Args:
         input_x (Tensor): The tensor.
-        paddings (Tensor or sequence): (before, after) per dimension, [rank, 2].
+        paddings (Tensor or sequence): The (before, after) of each dimension, a constant of shape [rank, 2].
         mode (str): "REFLECT" to mirror without the border element, "SYMMETRIC" to mirror with it. Default: "REFLECT".
 
     Returns:
