@@ -40,6 +40,60 @@ WRITTEN = {
 # Ops for which a number combined with a tensor keeps its value if the tensor's type cannot hold it: comparisons, and quotients, which are fractions.
 COMPARED = {"div", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
+# Examples of elementwise functions, an expression in sindri.ops and what it prints; their documentation gets sections.
+EXAMPLES = {
+    "abs": ("abs(ms.Tensor([-1.0, 2.0]))", "[1. 2.]"),
+    "neg": ("neg(ms.Tensor([1.0, -2.0]))", "[-1.  2.]"),
+    "sign": ("sign(ms.Tensor([-2.0, 0.0, 3.0]))", "[-1.  0.  1.]"),
+    "floor": ("floor(ms.Tensor([1.7, -1.7]))", "[ 1. -2.]"),
+    "ceil": ("ceil(ms.Tensor([1.7, -1.7]))", "[ 2. -1.]"),
+    "round": ("Rint()(ms.Tensor([0.5, 1.5, -1.7]))", "[ 0.  2. -2.]"),
+    "exp": ("exp(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[1.     2.7183]"),
+    "expm1": ("expm1(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.     1.7183]"),
+    "log": ("log(ms.Tensor([1.0, 2.0])).asnumpy().round(4)", "[0.     0.6931]"),
+    "log1p": ("log1p(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.     0.6931]"),
+    "sqrt": ("sqrt(ms.Tensor([4.0, 9.0]))", "[2. 3.]"),
+    "rsqrt": ("rsqrt(ms.Tensor([4.0, 16.0]))", "[0.5  0.25]"),
+    "square": ("square(ms.Tensor([2.0, -3.0]))", "[4. 9.]"),
+    "reciprocal": ("reciprocal(ms.Tensor([2.0, 4.0]))", "[0.5  0.25]"),
+    "sin": ("sin(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.     0.8415]"),
+    "cos": ("cos(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[1.     0.5403]"),
+    "erf": ("erf(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.     0.8427]"),
+    "tanh": ("tanh(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.     0.7616]"),
+    "sigmoid": ("sigmoid(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.5    0.7311]"),
+    "relu": ("relu(ms.Tensor([-1.0, 0.5]))", "[0.  0.5]"),
+    "relu6": ("relu6(ms.Tensor([-1.0, 8.0]))", "[0. 6.]"),
+    "silu": ("silu(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.     0.7311]"),
+    "softplus": ("softplus(ms.Tensor([0.0, 1.0])).asnumpy().round(4)", "[0.6931 1.3133]"),
+    "hswish": ("hardswish(ms.Tensor([0.0, 3.0]))", "[0. 3.]"),
+    "hsigmoid": ("hardsigmoid(ms.Tensor([0.0, 3.0]))", "[0.5 1. ]"),
+    "logical_not": ("logical_not(ms.Tensor([True, False]))", "[False  True]"),
+    "isnan": ('isnan(ms.Tensor([1.0, float("nan")]))', "[False  True]"),
+    "isfinite": ('isfinite(ms.Tensor([1.0, float("inf")]))', "[ True False]"),
+    "add": ("add(ms.Tensor([1, 2]), ms.Tensor([3, 4]))", "[4 6]"),
+    "sub": ("sub(ms.Tensor([5, 6]), ms.Tensor([1, 2]))", "[4 4]"),
+    "mul": ("mul(ms.Tensor([1, 2]), ms.Tensor([3, 4]))", "[3 8]"),
+    "floor_div": ("floor_div(ms.Tensor([7, -7]), ms.Tensor([2, 2]))", "[ 3 -4]"),
+    "mod": ("floor_mod(ms.Tensor([7, -7]), ms.Tensor([3, 3]))", "[1 2]"),
+    "pow": ("pow(ms.Tensor([2, 3]), ms.Tensor([3, 2]))", "[8 9]"),
+    "maximum": ("maximum(ms.Tensor([1, 5]), ms.Tensor([3, 2]))", "[3 5]"),
+    "minimum": ("minimum(ms.Tensor([1, 5]), ms.Tensor([3, 2]))", "[1 2]"),
+    "equal": ("equal(ms.Tensor([1, 2]), ms.Tensor([1, 3]))", "[ True False]"),
+    "not_equal": ("not_equal(ms.Tensor([1, 2]), ms.Tensor([1, 3]))", "[False  True]"),
+    "less": ("less(ms.Tensor([1, 2]), ms.Tensor([2, 2]))", "[ True False]"),
+    "less_equal": ("less_equal(ms.Tensor([1, 3]), ms.Tensor([2, 2]))", "[ True False]"),
+    "greater": ("greater(ms.Tensor([1, 3]), ms.Tensor([2, 2]))", "[False  True]"),
+    "greater_equal": ("greater_equal(ms.Tensor([1, 2]), ms.Tensor([2, 2]))", "[False  True]"),
+    "logical_and": ("logical_and(ms.Tensor([True, True]), ms.Tensor([True, False]))", "[ True False]"),
+    "logical_or": ("logical_or(ms.Tensor([True, False]), ms.Tensor([False, False]))", "[ True False]"),
+    "logical_xor": ("logical_xor(ms.Tensor([True, True]), ms.Tensor([True, False]))", "[False  True]"),
+    "bitwise_and": ("bitwise_and(ms.Tensor([6, 5]), ms.Tensor([3, 3]))", "[2 1]"),
+    "bitwise_or": ("bitwise_or(ms.Tensor([6, 5]), ms.Tensor([3, 3]))", "[7 7]"),
+    "bitwise_xor": ("bitwise_xor(ms.Tensor([6, 5]), ms.Tensor([3, 3]))", "[5 6]"),
+    "bitwise_left_shift": ("bitwise_left_shift(ms.Tensor([1, 2]), ms.Tensor([2, 2]))", "[4 8]"),
+    "bitwise_right_shift": ("bitwise_right_shift(ms.Tensor([4, 9]), ms.Tensor([2, 2]))", "[1 2]"),
+}
+
 PYTHON_TYPES = {"Tensor": "TensorLike", "std::vector<Tensor>": "Sequence[TensorLike]", "Shape": "int | Sequence[int]", "int64_t": "int", "double": "float",
                 "bool": "bool", "DType": "DTypeLike", "std::string": "str", "std::vector<int64_t>": "Sequence[int]", "std::vector<double>": "Sequence[float]", "Axes": "Sequence[int]"}
 
@@ -159,11 +213,25 @@ def flat_arguments(f, known):
     return rows, passed
 
 
+def sections(f):
+    """Returns the sections of an elementwise function's docstring: arguments, result and example; '' for a function without an example."""
+    if f.name not in EXAMPLES:
+        return ""
+    if is_binary(f):
+        arguments = ["input (Tensor or number): The first operand.", "other (Tensor or number): The second operand; the operands broadcast."]
+    else:
+        arguments = ["input (Tensor): The input, of any shape."]
+    expression, result = EXAMPLES[f.name]
+    return "\n".join(["", "", "Args:", *(f"    {a}" for a in arguments), "", "Returns:", f"    A tensor of {'the broadcast' if is_binary(f) else 'the same'} shape.",
+                      "", "Examples:", "    >>> import sindri as ms", f"    >>> print(ms.ops.{expression})", f"    {result}"])
+
+
 def binding(f, known):
     """Returns the C++ code that binds a function."""
     rows, passed = flat_arguments(f, known)
     args = "".join(f', py::arg("{name}")' + (f" = {cpp_default(kind, default)}" if default else "") for kind, _, name, default in rows)
-    head = f'into, "{f.name}", declared_doc("{f.name}", R"({f.doc})"), '
+    more = f', R"doc({sections(f)})doc"' if sections(f) else ""
+    head = f'into, "{f.name}", declared_doc("{f.name}", R"({f.doc})"{more}), '
     if is_binary(f):
         compared = "true" if f.name in COMPARED else "false"
         return f"  def_documented_op({head}&binary_op<static_cast<BinaryOp>(&ops::{f.name}), {compared}>{args});"
@@ -202,10 +270,10 @@ CPP_HEAD = """// _core.ops: made by scripts/op_bindings.py of the headers below;
 namespace sindri::python {{
 
 namespace {{
-// Returns the doc of the op's record, or the declaration's comment if no record has that name.
-std::string declared_doc(const char* name, const char* declared) {{
+// Returns the doc of the op's record, or the declaration's comment if no record has that name, followed by the sections.
+std::string declared_doc(const char* name, const char* declared, const char* sections = "") {{
   const std::string text = op_doc(name);
-  return text.empty() ? declared : text;
+  return (text.empty() ? declared : text) + sections;
 }}
 }}  // namespace
 

@@ -52,10 +52,35 @@ void bind_written(py::module_& m) {
   def_op(m, "where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
   def_op(
       m, "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
-  def_documented_op(m, "product", "Returns input * other in MindSpore's result type: a 0-d tensor widens one with dimensions to another kind only.",
+  def_documented_op(m, "product",
+                    R"doc(Returns input * other in MindSpore's result type: a 0-d tensor widens one with dimensions to another kind only.
+
+Args:
+    input (Tensor or number): The first factor.
+    other (Tensor or number): The second factor; the operands broadcast.
+
+Returns:
+    A tensor of the broadcast shape.
+
+Examples:
+    >>> import sindri as ms
+    >>> print(ms.ops.mul(ms.Tensor([1, 2]), ms.Tensor([3, 4])))
+    [3 8])doc",
                     &binary_op<product_of, false>, py::arg("input"), py::arg("other"));
   def_documented_op(m, "quotient",
-                    "Returns input / other in MindSpore's result type, float32 for integers: a 0-d tensor widens one with dimensions to another kind only.",
+                    R"doc(Returns input / other in MindSpore's result type, float32 for integers: a 0-d tensor widens one with dimensions to another kind only.
+
+Args:
+    input (Tensor or number): The dividend.
+    other (Tensor or number): The divisor; the operands broadcast.
+
+Returns:
+    A tensor of the broadcast shape.
+
+Examples:
+    >>> import sindri as ms
+    >>> print(ms.ops.true_divide(ms.Tensor([1, 3]), 2))
+    [0.5 1.5])doc",
                     &binary_op<quotient_of, true>, py::arg("input"), py::arg("other"));
   def_documented_op(
       m, "scalar_like",

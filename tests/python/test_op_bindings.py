@@ -51,7 +51,7 @@ def test_defaults_and_documentation_are_the_records(bindings):
         if f.name not in records:
             continue
         record, function = _core.describe_op(f.name), getattr(_core.ops, f.name)
-        assert function.__doc__.partition("\n")[2].strip() == record["doc"].strip(), f.name
+        assert function.__doc__.partition("\n")[2].strip() == record["doc"].strip() + bindings.sections(f), f.name
         for a in _signatures.parse(function.__doc__)[0]:
             if a.default and a.name in record["attrs"] and value(a.default) is not None:
                 compared += 1
