@@ -112,7 +112,7 @@ std::string Thor::variant_name(int variant) const {
   return fmt::format("refresh part {} of {}", variant - kFirstPiece + 1, thor_->o.stagger);
 }
 
-bool Thor::measures_anew(int variant) const { return variant != kReuse; }
+bool Thor::remeasures(int variant) const { return variant != kReuse; }
 
 bool Thor::knows_layers() const { return !thor_->known.empty(); }
 

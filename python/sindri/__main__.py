@@ -13,7 +13,7 @@ def _program() -> str:
     for path in (os.path.join(here, "bin", "sindri"), os.environ.get("SINDRI_PROGRAM", ""), os.path.join(here, "..", "..", "build", "release", "sindri")):
         if path and os.access(path, os.X_OK):
             return os.path.abspath(path)
-    raise SystemExit("error: the `sindri` program is not installed beside the package | fix: pip install ./python, or set SINDRI_PROGRAM to its path")
+    raise SystemExit("error: the `sindri` program is not installed next to the package | fix: pip install ./python, or set SINDRI_PROGRAM to its path")
 
 
 def _called_as() -> str:

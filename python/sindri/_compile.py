@@ -305,7 +305,7 @@ class _Entry:
         if only_compile:
             return None
         if self.after:
-            out = self._handed_over(path if path >= 0 else self.traces - 1, out)
+            out = self._passed_on(path if path >= 0 else self.traces - 1, out)
         if path >= 0:
             self.runs += 1
             return self.results[path].restored(self, out, tensors) if self.apart else _restore(self.results[path], iter(out))
@@ -317,7 +317,7 @@ class _Entry:
             self.stay_eager()
         return result.restored(self, out, tensors)
 
-    def _handed_over(self, path: int, out: Any) -> Any:
+    def _passed_on(self, path: int, out: Any) -> Any:
         """Returns the outputs of a run that are results; the others are uses, which are passed to optimizers. Optimizers that it called count the update."""
         if path in self.after:
             begin, uses, updates = self.after[path]
@@ -516,7 +516,7 @@ class Graphs:
                 if entry not in entries:
                     self._add(key, entry)
                 if not entry.apart:
-                    self._warn(f"{self.name} cannot be compiled and runs eagerly", "beside a condition on a tensor it changes what its Cells hold each time", "")
+                    self._warn(f"{self.name} cannot be compiled and runs eagerly", "next to a condition on a tensor it changes what its Cells hold each time", "")
             elif entry in entries:
                 entries.remove(entry)
         return out
@@ -532,7 +532,7 @@ class Graphs:
             if inner:
                 who += f", and so do its callers up to {self.name}"
             if not self.whole:
-                who += "; what else they call is compiled by itself" if inner else "; what it calls is compiled by itself"
+                who += "; other functions they call are compiled separately" if inner else "; functions it calls are compiled separately"
             for graphs, args, kwargs, root in inner:  # these need not find out themselves
                 graphs._expect_values(args, kwargs, root)
                 if graphs.whole:
@@ -563,7 +563,7 @@ class Graphs:
         for owner, name, value in zip(watched[::3], watched[1::3], watched[2::3]):
             if bound(owner, name) is not value:
                 self._warn(f"{self.name} was traced {len(entries)} times for the same arguments", f"'{name}', which it reads, changes between calls", "",
-                           "pass it as an argument, as a Tensor where it is a number")
+                           "pass it as an argument, as a Tensor if it is a number")
                 return
 
     def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
@@ -647,7 +647,7 @@ class Graphs:
             entry.went_on = True
             if what:
                 entry.looks += 1
-                self._warn(f"{self.name} cannot be compiled and goes on eagerly from there; where many calls do, they run eagerly from the beginning",
+                self._warn(f"{self.name} cannot be compiled and continues eagerly from there; if many calls do, they run eagerly from the beginning",
                            what, _place_around())
 
         entry.fn = _core.CompiledFn(traced, self.name, on_leave=left, part=apart)

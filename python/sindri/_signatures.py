@@ -40,7 +40,7 @@ def parse(doc: Optional[str]) -> tuple[list[Argument], str]:
     line = (doc or "").strip().split("\n")[0]
     found = re.fullmatch(r"\w*\((.*)\) -> (.*)", line)
     if found is None:
-        raise ValueError(f"{line!r} is no signature | parse | register the types that it names before the function")
+        raise ValueError(f"{line!r} is not a signature | parse | register the types that it names before the function")
     arguments = []
     for item in _split(found[1]):
         name, _, rest = item.partition(": ")

@@ -91,7 +91,7 @@ def _cast_output(cell: Cell, dtype: Any) -> None:
     cell.__dict__.setdefault("_cell_level_hooks", []).append(cell.register_forward_hook(lambda c, inputs, output: cast_tensors(output, dtype)))
 
 
-def _take_back(network: Cell) -> None:
+def _undo(network: Cell) -> None:
     """Removes the marks that levels set in the network and all Cells below it, through whichever Cell."""
     clock[0] += 1
     for _, cell in network.cells_and_names():
@@ -118,14 +118,14 @@ def _outermost(network: Cell, classes: Sequence[type]) -> List[Cell]:
 
 
 def _run_white(network: Cell, white_list: Sequence[type], dtype: Any) -> None:
-    _take_back(network)
+    _undo(network)
     for cell in _outermost(network, white_list):
         _run_in(cell, dtype)
         _cast_output(cell, mstype.float32)
 
 
 def _run_all_but(network: Cell, black_list: Sequence[type], dtype: Any) -> None:
-    _take_back(network)
+    _undo(network)
     _run_in(network, dtype)
     for cell in _outermost(network, black_list):
         if isinstance(cell, layer.BatchNorm3d):
@@ -141,7 +141,7 @@ def _run_all_but(network: Cell, black_list: Sequence[type], dtype: Any) -> None:
 def _set_policy(network: Cell, policy: Any, dtype: Any, keep_batchnorm_fp32: Optional[bool] = None) -> None:
     keep = policy.keeps_batchnorm if keep_batchnorm_fp32 is None else keep_batchnorm_fp32
     if policy.casts_ops:
-        _take_back(network)
+        _undo(network)
         options = network.__dict__["_cell_level_amp"] = policy.options(dtype, keep if policy.casts_batchnorm else None)
         network.set_amp(options)
     elif policy.casts_batchnorm:
@@ -183,7 +183,7 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = msty
     _check_network("auto_mixed_precision", network, dtype)
     policy = _core.amp_policy(check_type("auto_mixed_precision", "amp_level", amp_level, str))
     if policy.name == "O0":
-        _take_back(network)
+        _undo(network)
     else:
         _set_policy(network, policy, dtype)
     network._amp_level = amp_level
@@ -248,7 +248,7 @@ def _half_of_target() -> Any:
 
 
 def _level_manager(level: str, dtype: Any = None) -> Optional[LossScaleManager]:
-    return DynamicLossScaleManager() if _policy(level).brings_loss_scale(dtype or _half_of_target()) else None
+    return DynamicLossScaleManager() if _policy(level).provides_loss_scale(dtype or _half_of_target()) else None
 
 
 def _check_build_arguments(network: Any, optimizer: Any, level: Any, boost_level: Any, kwargs: dict) -> None:

@@ -136,7 +136,7 @@ def _limit_memory(size: str) -> None:
     """Applies max_device_memory, such as '3.5GB', to the device in use. The host's memory has no such limit."""
     number = size[:-2] if size.endswith("GB") else ""
     if not number.replace(".", "", 1).isdecimal() or float(number) <= 0:
-        _fail("max_device_memory", f"max_device_memory must be a positive number with 'GB' behind it, such as '3.5GB', got {size!r}")
+        _fail("max_device_memory", f"max_device_memory must be a positive number followed by 'GB', such as '3.5GB', got {size!r}")
     if _core.current_device() != "cpu":
         _core.set_device_memory_limit(0 if size == _ACTING["max_device_memory"] else int(float(number) * 2**30))
 

@@ -307,7 +307,7 @@ def run_check() -> None:
     print(f'Sindri version: {_core.version}')
     a = Tensor([[1.0, 2.0], [3.0, 4.0]])
     if ops.matmul(a, a).asnumpy().tolist() != [[7.0, 10.0], [15.0, 22.0]]:
-        raise RuntimeError('run_check: the product of two matrices is wrong | the installation is broken; build or install Sindri anew')
+        raise RuntimeError('run_check: the product of two matrices is wrong | the installation is broken; build or install Sindri again')
     device = _core.current_device()
     platform = 'CPU' if device == 'cpu' else device
     print(f'The result of multiplication calculation is correct, Sindri has been installed on platform [{platform}] successfully!')

@@ -127,7 +127,7 @@ py::handle numpy_generic();
 Tensor number_of(py::handle number, DType dtype);
 /// Converts a number to the tensor's type, or to int64 or float32 if the number is of a higher kind, as MindSpore does. The kind of the number
 /// counts, not its value. Throws ValueError for an integer that does not fit.
-Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
+Tensor number_next_to(const Tensor& t, py::handle number, NumberKind kind);
 /// The same for a comparison: an integer that does not fit the tensor's type is converted to int64, so its value is compared.
 Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind);
 /// Converts attributes to Python objects by the fields' names; lists and shapes become tuples.

@@ -503,7 +503,7 @@ void bind_amp(py::module_& m) {
       .def_property_readonly("casts_batchnorm", &NamedPolicy::casts_batchnorm)
       .def_property_readonly("casts_all", &NamedPolicy::casts_all)
       .def_property_readonly("keeps_batchnorm", [](const NamedPolicy& p) { return p.casts_batchnorm() && p.keeps_batchnorm; })
-      .def("brings_loss_scale", &NamedPolicy::brings_loss_scale, py::arg("half"))
+      .def("provides_loss_scale", &NamedPolicy::provides_loss_scale, py::arg("half"))
       .def("options", &NamedPolicy::options, py::arg("half"), py::arg("keep_batchnorm_fp32") = py::none());
   m.def(
       "amp_policy", [](const std::string& name, const std::string& target) { return amp::find_policy(name, amp::Casts::kCells, target); }, py::arg("name"),

@@ -225,7 +225,7 @@ template <class F, class... Args> void def_op(py::module_& m, const char* name, 
 using BinaryOp = Tensor (*)(const Tensor&, const Tensor&);
 /// Returns both as tensors. One of them may be a number; with `compared` its value is preserved even if the other's type cannot hold it.
 inline std::pair<Tensor, Tensor> binary_operands(py::handle a, py::handle b, bool compared = false) {
-  const auto beside = compared ? &number_compared : &number_beside;
+  const auto beside = compared ? &number_compared : &number_next_to;
   const NumberKind kind_a = number_kind(a), kind_b = number_kind(b);
   if (kind_a != NumberKind::kNone && kind_b == NumberKind::kNone) {
     const Tensor y = to_tensor(b);

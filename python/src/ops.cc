@@ -89,7 +89,7 @@ Examples:
       [](const Tensor& x, py::handle value) {
         const NumberKind kind = number_kind(value);
         if (kind == NumberKind::kNone) throw py::type_error("scalar_like: expected a number");
-        return to_python(number_beside(x, value, kind));
+        return to_python(number_next_to(x, value, kind));
       },
       py::arg("x"), py::arg("value"));
 }

@@ -303,7 +303,7 @@ NumberKind number_kind(py::handle h) {
   }
 }
 
-Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind) {
+Tensor number_next_to(const Tensor& t, py::handle number, NumberKind kind) {
   const DType type = t.dtype();
   if (PyFloat_Check(number.ptr())) return ops::full({}, PyFloat_AS_DOUBLE(number.ptr()), is_floating(type) ? type : DType::kFloat32);
   if (kind == NumberKind::kFraction) return number_of(number, is_floating(type) ? type : DType::kFloat32);
@@ -323,7 +323,7 @@ Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind) {
     const bool fits = t.dtype() == DType::kUInt8 ? v >= 0 && v <= 255 : v == static_cast<int32_t>(v);
     if (!fits) return Tensor::from_vector<int64_t>({}, {v});
   }
-  return number_beside(t, number, kind);
+  return number_next_to(t, number, kind);
 }
 
 Shape to_shape(py::handle h) {

@@ -19,7 +19,7 @@ bool operand(py::handle h, const Tensor& other, Tensor* out, bool compared) {
     return true;
   }
   if (const NumberKind kind = number_kind(h); kind != NumberKind::kNone) {
-    *out = compared ? number_compared(other, h, kind) : number_beside(other, h, kind);
+    *out = compared ? number_compared(other, h, kind) : number_next_to(other, h, kind);
     return true;
   }
   if (PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()) || py::isinstance<py::array>(h)) {

@@ -180,11 +180,11 @@ void write_comparison_plot(const RunComparison& c, const std::string& path, cons
   if (against != "epochs" && against != "steps" && against != "seconds")
     throw ValueError(fmt::format("curves cannot be drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
   RunPlot plot{.title = "training loss and accuracy",
-                  .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
-                  .loss = {},
-                  .accuracy = {},
-                  .confusion = {},
-                  .class_names = {}};
+               .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
+               .loss = {},
+               .accuracy = {},
+               .confusion = {},
+               .class_names = {}};
   for (const RunHistory& run : c.runs) {
     const std::vector<double> epochs(run.epochs.begin(), run.epochs.end());
     const std::string name = fmt::format("{} ({})", std::filesystem::path(run.folder).filename().string(), run.optimizer);

@@ -43,7 +43,7 @@ class Measures final : public train::Callback {
   explicit Measures(Session* s) : s_(s) {}
   void step_end(train::TrainState& state) override {
     const optim::Optimizer& o = *s_->optimizer;
-    if (!s_->folder || !s_->folder->started() || !o.measures_anew(o.variant((state.cur_step_num - 1) / s_->steps_per_update))) return;
+    if (!s_->folder || !s_->folder->started() || !o.remeasures(o.variant((state.cur_step_num - 1) / s_->steps_per_update))) return;
     record(state, o.measures(), false);
   }
   void epoch_end(train::TrainState& state) override {

@@ -232,8 +232,8 @@ Settings::Settings() {
 void Settings::assign(const std::string& name, const Source& source) {
   const SettingSpec* spec = find_spec(name);
   if (spec == nullptr) throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown setting {}", name), source.where, suggest(name));
-  const bool wants_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList || is_texts(*spec);
-  if (source.is_list && !wants_list)
+  const bool needs_list = spec->type == SettingType::kFloatList || spec->type == SettingType::kIntList || is_texts(*spec);
+  if (source.is_list && !needs_list)
     throw SettingsError(fmt::format("{}: expected one value, got a list of {}", name, source.values.size()), source.where, "write the value alone");
   if (source.quoted && spec->type != SettingType::kString) {
     throw SettingsError(fmt::format("{}: expected a value without quotes, got \"{}\"", name, source.values[0]), source.where, "remove the quotes");
@@ -341,7 +341,7 @@ std::string half_type(const Settings& s) {
 
 bool scales_by_default(const Settings& s) {
   const amp::NamedPolicy& policy = amp::find_policy(s.get_string("train.amp_level"), amp::Casts::kOps);
-  return s.get_string("loss_scale.type") == "auto" && policy.brings_loss_scale(amp::parse_half(half_type(s))) && s.get_float("optimizer.loss_scale") == 1;
+  return s.get_string("loss_scale.type") == "auto" && policy.provides_loss_scale(amp::parse_half(half_type(s))) && s.get_float("optimizer.loss_scale") == 1;
 }
 
 // Mixed precision and loss scale: a setting without effect is an error.

@@ -162,7 +162,7 @@ std::vector<SettingSpec> training_rows() {
       {.name = "dist.loss_scope",
        .type = kString,
        .fallback = "global",
-       .doc = "step loss that a rank prints and records: of the global batch, or of its own part; epoch means always cover the global batch",
+       .doc = "step loss that a rank prints and records: of the global batch, or of its part; epoch means always cover the global batch",
        .choices = "global|local",
        .changes_result = false},
       {.name = "dist.log_steps",

@@ -30,7 +30,7 @@ nn::CellPtr custom_mixed_precision(nn::CellPtr network, const std::vector<std::s
 }
 
 std::shared_ptr<LossScaleManager> default_manager(const amp::NamedPolicy& policy, DType half, double own_scale) {
-  if (!policy.brings_loss_scale(half) || own_scale != 1) return nullptr;
+  if (!policy.provides_loss_scale(half) || own_scale != 1) return nullptr;
   return std::make_shared<DynamicLossScaleManager>();
 }
 

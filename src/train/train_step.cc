@@ -206,7 +206,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   s.variant = [&optimizer](int64_t update) { return optimizer.variant(update); };
   s.wants_uses = optimizer.wants_uses();
   s.parameters = optimizer.parameters();
-  if (optimizer.wants_uses()) s.needs_whole = [&optimizer](int64_t update) { return optimizer.measures_anew(optimizer.variant(update)); };
+  if (optimizer.wants_uses()) s.needs_whole = [&optimizer](int64_t update) { return optimizer.remeasures(optimizer.variant(update)); };
   s.state_of = [&optimizer](size_t i) { return optimizer.state_of(i); };
   const std::shared_ptr<LossScaleManager>& manager = options.loss_scale_manager;
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();

@@ -44,8 +44,8 @@ TEST(AmpPolicies, HalfTypesAndLossScales) {
   EXPECT_EQ(default_half("CPU"), DType::kBFloat16);
   EXPECT_EQ(default_half("Ascend"), DType::kFloat16);
   for (const NamedPolicy& p : policies()) {
-    EXPECT_FALSE(p.brings_loss_scale(DType::kBFloat16)) << p.name;
-    EXPECT_EQ(p.brings_loss_scale(DType::kFloat16), p.level == Level::kO2) << p.name;
+    EXPECT_FALSE(p.provides_loss_scale(DType::kBFloat16)) << p.name;
+    EXPECT_EQ(p.provides_loss_scale(DType::kFloat16), p.level == Level::kO2) << p.name;
     EXPECT_EQ(p.keeps_batchnorm, p.level != Level::kO3) << p.name;
   }
   const NamedPolicy& o2 = find_policy("ops_O2", Casts::kOps);

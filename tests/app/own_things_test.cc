@@ -56,7 +56,7 @@ const auto& kOwnLinear = models::networks().add({
     .settings = {{.name = "gain", .type = SettingType::kFloat, .fallback = "1", .doc = "of a test", .min = -10, .max = 10}},
     .check =
         [](const SettingValues& v) {
-          if (v.get_float("gain") == 0) throw ValueError("a gain of 0 leaves nothing to train", "gain", "leave it out");
+          if (v.get_float("gain") == 0) throw ValueError("a gain of 0 leaves nothing to train", "gain", "omit it");
         },
     .facts = {.input = {1, 6, 6}, .num_classes = 7},
     .make = [](const models::NetworkSize& size, const SettingValues& v) -> nn::CellPtr {
@@ -118,7 +118,7 @@ TEST(OwnThings, Refusals) {
     } catch (const SettingsError& e) { return e.what(); }
     return "no SettingsError";
   };
-  EXPECT_EQ(refused({"model.gain=0"}), "model.gain: a gain of 0 leaves nothing to train | model.gain from --set | leave it out");
+  EXPECT_EQ(refused({"model.gain=0"}), "model.gain: a gain of 0 leaves nothing to train | model.gain from --set | omit it");
   EXPECT_THAT(refused({"model.gain=11"}), HasSubstr("model.gain: expected -10 to 10, got 11"));
   EXPECT_THAT(refused({"data.kind=auto", "data.bright=100"}),
               HasSubstr("data.bright: auto has no such setting | data.bright from --set | remove it, or use own_shades"));

@@ -54,7 +54,7 @@ def _all_begun(job):
 def _after_death(job, rank, since, bound):
     took = job.wait_end(bound, since)
     job.expect_codes(launcher=137, others=7, but={rank: 137})
-    job.expect_said(rf"E700[1-9].*rank {rank}\b", _others(job, rank))
+    job.expect_printed(rf"E700[1-9].*rank {rank}\b", _others(job, rank))
     return job, took
 
 
@@ -123,7 +123,7 @@ def stopped(lab, layout, rng):
     rank = rng.randrange(1, RANKS)
     pid, since = job.pid(rank), job.kill(rank, signal.SIGSTOP)
     took = job.wait_end(15, since, but=[rank] if layout == "hosts" else [])
-    job.expect_said(rf"E700[12].*rank {rank}\b", _others(job, rank))
+    job.expect_printed(rf"E700[12].*rank {rank}\b", _others(job, rank))
     if layout == "hosts":
         os.kill(pid, signal.SIGCONT)
         job.wait_end(5)
@@ -140,8 +140,8 @@ def link_down(lab, layout, rng):
     lab.link(2, up=False)
     took = job.wait_end(10)
     job.expect_codes(launcher=7, others=7)
-    job.expect_said(r"E7001.*rank [23]\b", [0, 1])
-    job.expect_said(rf"E7001.*rank 0.*{re.escape(lab.address(1))}", [2, 3])
+    job.expect_printed(r"E7001.*rank [23]\b", [0, 1])
+    job.expect_printed(rf"E7001.*rank 0.*{re.escape(lab.address(1))}", [2, 3])
     lab.link(2, up=True)
     return job, took
 
@@ -153,8 +153,8 @@ def link_down_in_rendezvous(lab, layout, rng):
     job = Job(lab, layout, RANKS, ["dist.init_timeout=5"]).start()
     took = job.wait_end(8)
     job.expect_codes(launcher=7, others=7)
-    job.expect_said(r"E7006.*2, 3", [0])
-    job.expect_said(rf"E7006.*{re.escape(lab.address(1))}:{PORT}", [2, 3])
+    job.expect_printed(r"E7006.*2, 3", [0])
+    job.expect_printed(rf"E7006.*{re.escape(lab.address(1))}:{PORT}", [2, 3])
     lab.link(2, up=True)
     return job, took
 
@@ -180,7 +180,7 @@ def port_in_use(lab, layout, rng):
     codes = {r: p.wait(8) for r, p in job.processes.items()}
     took = time.monotonic() - since
     assert codes == dict.fromkeys(range(RANKS), 7), job.texts()
-    job.expect_said(rf"E7006.*{PORT}.*{other.pid}", [0])
+    job.expect_printed(rf"E7006.*{PORT}.*{other.pid}", [0])
     other.signal(signal.SIGKILL)
     other.wait(2)
     return job, took
@@ -193,8 +193,8 @@ def wrong_size(lab, layout, rng):
     job = Job(lab, layout, RANKS, ["dist.init_timeout=5"], before={rank: "export WORLD_SIZE=5"}).start()
     took = job.wait_end(8)
     job.expect_codes(launcher=7, others=7)
-    job.expect_said(r"E7006.*5.*4|E7006.*4.*5", [rank])
-    job.expect_said(rf"E700\d.*rank {rank}\b|E7006.*\b{rank}\b", [0])
+    job.expect_printed(r"E7006.*5.*4|E7006.*4.*5", [rank])
+    job.expect_printed(rf"E700\d.*rank {rank}\b|E7006.*\b{rank}\b", [0])
     return job, took
 
 
@@ -205,7 +205,7 @@ def other_buckets(lab, layout, rng):
     job = Job(lab, layout, RANKS, before={rank: 'extra="--set dist.all_reduce_fusion_config=[1,3]"'}).start()
     took = job.wait_end(20, _all_begun(job))
     job.expect_codes(launcher=7, others=7)
-    job.expect_said(r"E7003.*all_reduce_fusion_config", range(RANKS))
+    job.expect_printed(r"E7003.*all_reduce_fusion_config", range(RANKS))
     assert job.steps() == 0, job.texts()
     return job, took
 
@@ -217,7 +217,7 @@ def fewer_samples(lab, layout, rng):
     job = Job(lab, layout, RANKS, before={rank: f'extra="--set data.path={short_file(lab.folder, 900)}"'}).start()
     took = job.wait_end(20, _all_begun(job))
     job.expect_codes(launcher=7, others=7)
-    job.expect_said(r"E7003.*(sample|step|row)", range(RANKS))
+    job.expect_printed(r"E7003.*(sample|step|row)", range(RANKS))
     assert job.steps() == 0, job.texts()
     return job, took
 
@@ -234,7 +234,7 @@ def read_only_checkpoints(lab, layout, rng):
               before={0: f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}"}).start()
     took = job.wait_end(20)
     job.expect_codes(launcher=5, others=5)
-    job.expect_said(r"E5001.*Read-only", range(RANKS))
+    job.expect_printed(r"E5001.*Read-only", range(RANKS))
     return job, took
 
 
@@ -292,8 +292,8 @@ def stuck(lab, layout, rng):
     rank = rng.randrange(RANKS)
     job.misbehave(rank, "hang")
     took = job.wait_end(4 + 2 + 5 + 2)  # includes the exit guard, which acts 5 s after the error
-    job.expect_said(rf"has waited for rank {rank} \([^)]*\) for [12] s", [0])
-    job.expect_said(rf"E7002.*rank.*\b{rank}\b", _others(job, rank))
+    job.expect_printed(rf"has waited for rank {rank} \([^)]*\) for [12] s", [0])
+    job.expect_printed(rf"E7002.*rank.*\b{rank}\b", _others(job, rank))
     assert set(job.codes().values()) == {7}, job.texts()
     return job, took
 
@@ -306,10 +306,10 @@ def nan_in_one(lab, layout, rng):
     job.misbehave(rank, "nan")
     took = job.wait_end(5)
     job.expect_codes(launcher=6, others=6)
-    job.expect_said(r"E6001", range(RANKS))
+    job.expect_printed(r"E6001", range(RANKS))
     steps = {m[0] for r in range(RANKS) if (m := re.search(r"epoch \d+, step \d+", job.text(r)))}
     assert len(steps) == 1, job.texts()
-    job.expect_said(rf"not finite first on rank {rank} \(of '[^']+', at step \d+\)", range(RANKS))
+    job.expect_printed(rf"not finite first on rank {rank} \(of '[^']+', at step \d+\)", range(RANKS))
     return job, took
 
 

@@ -176,7 +176,7 @@ class Job:
         if self.codes() != want:
             raise AssertionError(f"exit codes {self.codes()}, expected {want}:\n{self.texts()}")
 
-    def expect_said(self, pattern, ranks):
+    def expect_printed(self, pattern, ranks):
         """Checks that each of the ranks printed a match of the pattern. Under mpirun one is enough, because mpirun ends the others as soon as one has ended."""
         silent = [r for r in ranks if not re.search(pattern, self.text(r), re.S)]
         if len(silent) == len(ranks) or (silent and self.layout != "mpi"):

@@ -43,8 +43,8 @@ def test_wrong_token():
         job = Job(lab, "hosts", settings=["dist.init_timeout=5"], before={3: "export SINDRI_JOB_TOKEN=another"}).start()
         job.wait_end(9)
         job.expect_codes(launcher=7, others=7)
-        job.expect_said(r"E7006.*(token|refused)", [3])
-        job.expect_said(r"E7006.*3", [0])
+        job.expect_printed(r"E7006.*(token|refused)", [3])
+        job.expect_printed(r"E7006.*3", [0])
         lab.nothing_left()
 
 
@@ -54,8 +54,8 @@ def test_no_route():
         job = Job(lab, "hosts", settings=["dist.init_timeout=3"], before={r: "export MASTER_ADDR=10.99.0.1" for r in (2, 3)}).start()
         job.wait_end(8)
         job.expect_codes(launcher=7, others=7)
-        job.expect_said(rf"E7006.*10\.99\.0\.1:{PORT}", [2, 3])
-        job.expect_said(r"E7006.*2, 3", [0])
+        job.expect_printed(rf"E7006.*10\.99\.0\.1:{PORT}", [2, 3])
+        job.expect_printed(r"E7006.*2, 3", [0])
         lab.nothing_left()
 
 
@@ -65,7 +65,7 @@ def test_another_graph():
         job = Job(lab, "hosts", before={2: 'extra="--set model.name=digits"'}).start()
         job.wait_end(10)
         job.expect_codes(launcher=7, others=7)
-        print(job.texts());job.expect_said(r"E7003.*\b2\b.*digits", range(4))
+        print(job.texts());job.expect_printed(r"E7003.*\b2\b.*digits", range(4))
         assert job.steps() == 0, job.texts()
         lab.nothing_left()
 
@@ -90,7 +90,7 @@ def test_another_version():
         job = Job(lab, "hosts", settings=["dist.init_timeout=5"], before={3: f"export LD_LIBRARY_PATH={other}"}).start()
         job.wait_end(9)
         job.expect_codes(launcher=7, others=7)
-        job.expect_said(rf"E7006.*it runs version {OTHER}{VERSION[2]} of Sindri, this is {VERSION[1]}{VERSION[2]}", [3])
-        job.expect_said(r"E7006.*\b3\b", [0, 1, 2])
+        job.expect_printed(rf"E7006.*it runs version {OTHER}{VERSION[2]} of Sindri, this is {VERSION[1]}{VERSION[2]}", [3])
+        job.expect_printed(r"E7006.*\b3\b", [0, 1, 2])
         assert job.steps() == 0, job.texts()
         lab.nothing_left()

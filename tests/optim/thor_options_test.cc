@@ -243,8 +243,8 @@ TEST(ThorOptions, ARefreshInPieces) {
   EXPECT_THAT(variants, testing::ElementsAre(0, 1, 3, 1, 2, 1, 3, 1, 2));
   EXPECT_EQ(changed, "*-2-1-2-1");
   EXPECT_EQ(thor.variant_name(3), "refresh part 2 of 2");
-  EXPECT_TRUE(thor.measures_anew(3));
-  EXPECT_FALSE(thor.measures_anew(1));
+  EXPECT_TRUE(thor.remeasures(3));
+  EXPECT_FALSE(thor.remeasures(1));
 }
 
 TEST(ThorOptions, TracesForTheReport) {

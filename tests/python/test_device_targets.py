@@ -97,7 +97,7 @@ print(_core.device_memory_stats()['limit'])
 """, simulator)
     assert out.split() == [str(2**29), "0"]
     for size in ("1", "GB", "-1GB", "0GB", "1MB", "1..5GB"):
-        with pytest.raises(ValueError, match="positive number with 'GB' behind it"):
+        with pytest.raises(ValueError, match="positive number followed by 'GB'"):
             ms.set_context(max_device_memory=size)
     ms.set_context(max_device_memory="1.5GB")
     assert ms.get_context("max_device_memory") == "1.5GB"

@@ -91,7 +91,7 @@ def test_a_value_in_the_step_itself(made):
     step, said = both(Step, batches())
     assert made() == {"value_and_grad": 1, "Momentum": 1}
     assert "momentum" in _compile.graph_text(step.optimizer) and not _compile.graph_text(step)
-    assert len(said) == 1 and said[0].startswith("Step cannot be compiled and runs eagerly; what it calls is compiled by itself: ")
+    assert len(said) == 1 and said[0].startswith("Step cannot be compiled and runs eagerly; functions it calls are compiled separately: ")
     assert "test_eager_parts.py:" in said[0]
 
 
@@ -161,7 +161,7 @@ def test_a_value_behind_a_condition(made):
 
     often, said = both(lambda: make(0.5), batches())
     assert made() == {"value_and_grad": 1, "Momentum": 1}
-    assert len(said) == 1 and "Late cannot be compiled and goes on eagerly from there" in said[0] and "test_eager_parts.py:" in said[0]
+    assert len(said) == 1 and "Late cannot be compiled and continues eagerly from there" in said[0] and "test_eager_parts.py:" in said[0]
     seldom, said = both(lambda: make(1.8), batches())
     entry, = [e for found in seldom._cell_graphs.entries.values() for e in found]
     assert not entry.eager and 0 < entry.looks < 4 and len(said) == 1

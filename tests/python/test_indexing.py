@@ -174,7 +174,7 @@ def test_random_keys():
     report([(what, v.shape, plain) for v, plain, given, new in keys for what in wrong(v, plain, given, new, lambda f: f)])
 
 
-@pytest.mark.filterwarnings("ignore:.*(cannot be compiled|goes on eagerly)")  # traced masks
+@pytest.mark.filterwarnings("ignore:.*(cannot be compiled|continues eagerly)")  # traced masks
 def test_random_keys_in_graphs():
     report([(what, v.shape, plain) for v, plain, given, new in all_keys()[::IN_GRAPHS] for what in wrong(v, plain, given, new, ms.jit)])
 

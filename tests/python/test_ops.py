@@ -671,3 +671,10 @@ def test_import_star_brings_no_helpers(module):
         assert helper not in names, helper
     for function in ("reshape", "bitwise_and", "softmax", "tensor_add", "grad"):
         assert callable(names[function])
+
+
+@pytest.mark.parametrize("equation, shapes", [("ij,jk->ik", [(3, 2), (2, 1)]), ("ij,jk->k", [(3, 2), (2, 1)]), ("i,j->ij", [(1,), (1,)]),
+                                              ("bij,bjk->bik", [(1, 2, 3), (4, 3, 1)]), ("ij,kj->ik", [(2, 1), (1, 5)])])
+def test_einsum_with_dimensions_of_one(equation, shapes):
+    operands = [np.arange(1, 1 + math.prod(s), dtype=np.float32).reshape(s) for s in shapes]
+    np.testing.assert_allclose(ops.einsum(equation, *map(Tensor, operands)).asnumpy(), np.einsum(equation, *operands))

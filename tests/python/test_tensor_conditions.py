@@ -430,7 +430,7 @@ def test_a_value_behind_a_condition_is_eager_from_there():
             warnings.simplefilter("always")
             runs.append(([bits(cell(x)) for x in xs], list(seen), bits(cell.n.value()), bits(cell.w.value())))
         if mode == ms.GRAPH_MODE:
-            assert len(w) == 1 and "goes on eagerly from there" in str(w[0].message) and "test_tensor_conditions.py" in str(w[0].message)
+            assert len(w) == 1 and "continues eagerly from there" in str(w[0].message) and "test_tensor_conditions.py" in str(w[0].message)
             entry, = entries(cell)
             assert type(cell(xs[0])[1]) is Tensor and entry.eager and entry.looks == 3
     assert runs[0] == runs[1]

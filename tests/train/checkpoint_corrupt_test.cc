@@ -69,7 +69,7 @@ std::vector<Case> cases() {
   const std::string good = plain();
   return {
       {"empty file", "", "the file is empty"},
-      {"text", "hello, this is no checkpoint", "does not begin like a MindSpore checkpoint"},
+      {"text", "hello, this is not a checkpoint", "does not begin like a MindSpore checkpoint"},
       {"empty tag", value("", two), "a name has 0 bytes"},
       {"long tag", value(std::string(1025, 'a'), two), "a name has 1025 bytes"},
       {"tag not UTF-8", value("\xc3(", two), "not UTF-8"},
@@ -118,7 +118,7 @@ std::vector<Case> cases() {
       {"65 bit varint", std::string("\x0a") + std::string(9, '\xff') + "\x02", "more than 64 bits"},
       {"number cut off", good + std::string("\x0a\xff"), "ends inside a number"},
       {"text not a multiple of 4", value("t", tensor({0}, "str", "abc")), "not a multiple of 4"},
-      {"text with a surrogate", value("t", tensor({0}, "str", std::string("\x00\xd8\x00\x00", 4))), "no character"},
+      {"text with a surrogate", value("t", tensor({0}, "str", std::string("\x00\xd8\x00\x00", 4))), "not a character"},
       {"bool that is 2", value("b", tensor({1}, "Bool", "\x02")), "neither 0 nor 1"},
       {"wrong checksum", good + trailer(crc_of(good) ^ 1), "checksum of the file: expected"},
       {"checksum beyond 64 bits", good + "crc_num\1" + std::string(9, '\0'), "more than 64 bits"},

@@ -36,7 +36,7 @@ struct SINDRI_API NamedPolicy {
   bool casts_all() const { return casts == Casts::kOps || casts_batchnorm(); }
   /// Whether the policy uses a DynamicLossScaleManager with default settings. bfloat16 has the range of float32, so its
   /// gradients do not underflow.
-  bool brings_loss_scale(DType half) const { return scales_loss && half != DType::kBFloat16; }
+  bool provides_loss_scale(DType half) const { return scales_loss && half != DType::kBFloat16; }
   /// Options for AmpScope and Cells.
   Options options(DType half, std::optional<bool> keep_batchnorm_fp32 = {}) const;
 };

@@ -182,7 +182,7 @@ class SINDRI_API Optimizer {
   /// Latest measures, read on the host.
   virtual std::vector<Measure> measures() const { return {}; }
   /// Whether the steps of this variant change the measures.
-  virtual bool measures_anew(int variant) const {
+  virtual bool remeasures(int variant) const {
     (void)variant;
     return false;
   }

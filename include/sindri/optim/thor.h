@@ -101,7 +101,7 @@ class SINDRI_API Thor final : public Optimizer {
   std::vector<std::string> report() const override;
   /// Traces of A and G of every layer at its last refresh, before damping.
   std::vector<Measure> measures() const override;
-  bool measures_anew(int variant) const override;
+  bool remeasures(int variant) const override;
   /// Kind, widths and memory of each parameter.
   std::vector<std::vector<std::string>> holdings() const override;
   std::vector<Parameter*> state() override;

@@ -74,8 +74,8 @@ class _Boosted(TrainOneStepCell):
                                float(getattr(self.optimizer, "loss_scale", 1.0)), _states(self.optimizer, self.weights),
                                bool(getattr(self.optimizer, "wants_uses", False)), 1.0 if self.mean or not self.reducer_flag else float(self.degree),
                                [p for _, cell in self.network.cells_and_names() for p in getattr(cell, "_grouped_weights", list)()])
-        if hasattr(self.optimizer, "measures_anew"):
-            self._boost_step.set_needs_whole(self.optimizer.measures_anew)
+        if hasattr(self.optimizer, "remeasures"):
+            self._boost_step.set_needs_whole(self.optimizer.remeasures)
         self._reduce_within(self._boost_step.ranks_per_group)
         self._boost_state = ParameterTuple(self._boost_step.state())
         self._boost_variant = 0

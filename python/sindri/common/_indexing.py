@@ -60,7 +60,7 @@ def _expand(key: Any, rank: Any) -> list[Any]:
             continue
         k = _as_array(k)
         if k is False:
-            raise IndexError("False is no index | Tensor.__getitem__ | True and None add a dimension; give a mask of the tensor's shape to choose")
+            raise IndexError("False is not an index | Tensor.__getitem__ | True and None add a dimension; give a mask of the tensor's shape to choose")
         if not isinstance(k, (Tensor, np.ndarray, np.generic)):
             out.append(k)
         elif str(k.dtype).lower().startswith("bool"):
@@ -85,7 +85,7 @@ def _whole(k: Any) -> int:
     """Returns a tensor, array or NumPy scalar with one integer as an int."""
     number = k.item()
     if not isinstance(number, int):
-        raise IndexError(f"{number!r} is no index | Tensor.__getitem__ | use whole numbers")
+        raise IndexError(f"{number!r} is not an index | Tensor.__getitem__ | use whole numbers")
     return number
 
 
@@ -133,7 +133,7 @@ def pick(self: Tensor, key: Any) -> Tensor:
             advanced.note(at)
             advanced.arrays.append((len(dims), k))
         else:
-            raise IndexError(f"{k!r} is no index | Tensor.__getitem__ | use integers, slices, None, Ellipsis, integer or bool arrays")
+            raise IndexError(f"{k!r} is not an index | Tensor.__getitem__ | use integers, slices, None, Ellipsis, integer or bool arrays")
         begin.append(b)
         end.append(e)
         stride.append(s)
@@ -173,7 +173,7 @@ def _row(self: Tensor, k: Any, shape: Any) -> Any:
 
 def _as_index(k: Any) -> Any:
     if isinstance(k, np.ndarray) and k.dtype.kind not in "iu":
-        raise IndexError(f"an array of {k.dtype} is no index | Tensor.__getitem__ | use integers or bools")
+        raise IndexError(f"an array of {k.dtype} is not an index | Tensor.__getitem__ | use integers or bools")
     return k if isinstance(k, Tensor) else _core.Tensor(np.asarray(k, np.int64))
 
 

@@ -36,7 +36,7 @@ class _Batches:
         self.given = 0  # batches of the current pass
         self._start: Any = None  # the position to continue from
 
-    def go_on_from(self, state: str, batches: int, num_epochs: int) -> None:
+    def continue_from(self, state: str, batches: int, num_epochs: int) -> None:
         """Continues after the position `state`, as returned by state(); if it is empty, after `batches` of the first pass. num_epochs counts the
         whole run."""
         self._start = {'position': state, 'done': batches, 'num_epochs': num_epochs}
@@ -123,7 +123,7 @@ class DatasetHelper:
         self.counts_passes = dataset_sink_mode and sink_size > 0  # an epoch is not a pass of the data and spans passes
         self._done = 0  # steps of the first epoch that an earlier run has done
 
-    def go_on_from(self, state: str, done: int, num_epochs: int) -> None:
+    def continue_from(self, state: str, done: int, num_epochs: int) -> None:
         """Starts after `done` steps of an epoch, at a position in the data.
 
         Args:
@@ -131,7 +131,7 @@ class DatasetHelper:
             done (int): The steps of the epoch that are done.
             num_epochs (int): The epochs of the whole run.
         """
-        self.iter.go_on_from(state, done, num_epochs)
+        self.iter.continue_from(state, done, num_epochs)
         self._done = done
 
     def take_done(self) -> int:

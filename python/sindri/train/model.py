@@ -86,7 +86,7 @@ class Model:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        warn_of_uncalled(cls, Model, _MINDSPORE_HOOKS, "override train, eval or predict, or give Model a training cell of your own as network")
+        warn_of_uncalled(cls, Model, _MINDSPORE_HOOKS, "override train, eval or predict, or pass your own training cell to Model as network")
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None,
                  eval_indexes: Optional[List[int]] = None, amp_level: str = 'O0', boost_level: str = 'O0', **kwargs: Any):
@@ -110,7 +110,7 @@ class Model:
         self._loss_scale_manager_set = 'loss_scale_manager' in kwargs
         self._loss_scale_manager = kwargs.get('loss_scale_manager')
         if self._loss_scale_manager is not None and optimizer is None:
-            raise ValueError("Model: 'loss_scale_manager' needs an 'optimizer' | a training cell of your own scales its loss itself")
+            raise ValueError("Model: 'loss_scale_manager' needs an 'optimizer' | your own training cell scales its loss itself")
         if not self._loss_scale_manager_set and optimizer is not None:
             self._loss_scale_manager = amp._level_manager(amp_level)
         self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
@@ -122,7 +122,7 @@ class Model:
         self._steps_before = self._epoch_began_at = self._steps_trained = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
-        self._tell_of_strangers()
+        self._report_unknown()
         if self._eval_weights != 'trained':
             if self._eval_weights not in getattr(self._train_network, 'boost_algorithms', ()):
                 raise ValueError(f"Model: 'eval_weights' is {self._eval_weights!r}, and no training algorithm of that name is in force | switch it on in "
@@ -162,7 +162,7 @@ class Model:
         return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level,
                                        boost=self._boost, **config)
 
-    def _tell_of_strangers(self) -> None:
+    def _report_unknown(self) -> None:
         """Warns of parameters that the optimizer has and the network lacks: the network was changed after the optimizer was created, as by less_bn."""
         held = getattr(self._optimizer, 'parameters', None)
         if not isinstance(held, (tuple, list)):
@@ -348,7 +348,7 @@ class Model:
             p.metrics, p.eval_results, p.valid_dataset = {}, {}, validation[0]
         helper = DatasetHelper(dataset, sink, sink_size, epoch - initial_epoch)
         if position.step > 0:
-            helper.go_on_from(position.dataset_state, position.step_in_epoch, epoch)
+            helper.continue_from(position.dataset_state, position.step_in_epoch, epoch)
         # Steps before this call, which callbacks do not count: none for a run that was loaded; else those this Model has trained, or initial_epoch's.
         self._steps_before = 0 if position.step > 0 else self._steps_trained or initial_epoch * int(p.batch_num)
         self._epoch_began_at = p.cur_step_num - position.step_in_epoch
@@ -470,7 +470,7 @@ class Model:
     @staticmethod
     def _initial_epoch(position: Any, epoch: int, initial_epoch: int) -> int:
         if initial_epoch not in (0, position.epoch):
-            raise ValueError(f"Model.train: 'initial_epoch' is {initial_epoch}, the training state that was loaded stands behind epoch {position.epoch} | "
+            raise ValueError(f"Model.train: 'initial_epoch' is {initial_epoch}, the training state that was loaded is after epoch {position.epoch} | "
                              "leave initial_epoch out")
         if position.epoch >= epoch:
             raise ValueError(f"Model.train: all {epoch} epochs are trained already | 'epoch' counts those before the training state, too")

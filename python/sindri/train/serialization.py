@@ -95,7 +95,7 @@ def _set_random_state(data: bytes) -> None:
     """Restores a saved state; a state that another program wrote is ignored, with a warning."""
     now = _core.rng_state().asnumpy()
     if len(data) != now.nbytes:
-        logger.warning("the checkpoint's 'random_op' was not written by Sindri and is left out: random numbers go on from the present seed")
+        logger.warning("the checkpoint's 'random_op' was not written by Sindri and is ignored: random numbers continue from the current seed")
         return
     _core.set_rng_state(Tensor(np.frombuffer(data, now.dtype).reshape(now.shape).copy()))
 
@@ -170,7 +170,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
         raise TypeError(f"save_checkpoint: unknown argument '{sorted(kwargs)[0]}'")
     _core.check_key(enc_key, enc_mode, 'save_checkpoint', 'enc_key', 'enc_mode')
     if enc_key is not None and compat_mindspore1:
-        raise ValueError("save_checkpoint: 'enc_key' beside 'compat_mindspore1': encrypted files have the form of MindSpore 2 | leave one of them out")
+        raise ValueError("save_checkpoint: 'enc_key' cannot be combined with 'compat_mindspore1': encrypted files have the format of MindSpore 2 | remove one of them")
     validator.check_string(format, list(_FILE_FORMATS), 'format', 'save_checkpoint')
     if format == 'safetensors' and (enc_key is not None or compat_mindspore1):
         raise ValueError(f"save_checkpoint: '{'enc_key' if enc_key is not None else 'compat_mindspore1'}' goes with format 'ckpt' only")

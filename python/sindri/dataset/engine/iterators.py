@@ -302,16 +302,16 @@ def go_on_at(dataset: Any, position: str, done: int, num_epochs: int, in_passes:
     num_epochs: epochs of the whole training run. in_passes: an epoch is a pass over the data; otherwise the data continues across epochs."""
     iterator = dataset.create_tuple_iterator(num_epochs=num_epochs if in_passes else -1, do_copy=False)
     state = json.loads(position) if position else {"python": False, "batches": done}
-    behind_a_pass = in_passes and done == 0  # saved after the last row of a pass, where the iterator still is
+    after_a_pass = in_passes and done == 0  # saved after the last row of a pass, where the iterator still is
     if position and not state.get("python"):
         iterator.load_state_dict(state)
-        iterator._at_end = behind_a_pass
+        iterator._at_end = after_a_pass
         return iterator, done
     if position:
-        epoch = state["epoch"] + (1 if behind_a_pass else 0)
+        epoch = state["epoch"] + (1 if after_a_pass else 0)
         iterator._reader.close()
         iterator._reader = open_reader(dataset, num_epochs - epoch if in_passes else -1, epoch, state["seed"])
-    given = 0 if behind_a_pass else state["batches"]
+    given = 0 if after_a_pass else state["batches"]
     for _ in range(given):
         next(iterator)
     return iterator, given

@@ -261,7 +261,7 @@ class Flatten(Cell):
         if not (-rank <= self.start_dim < rank and -rank <= self.end_dim < rank):
             fail(ValueError, f"Flatten: start_dim {self.start_dim} and end_dim {self.end_dim} must be axes of the input, got shape {tuple(x.shape)}")
         if self.start_dim % rank > self.end_dim % rank:
-            fail(ValueError, f"Flatten: start_dim {self.start_dim} lies behind end_dim {self.end_dim} for shape {tuple(x.shape)}")
+            fail(ValueError, f"Flatten: start_dim {self.start_dim} is greater than end_dim {self.end_dim} for shape {tuple(x.shape)}")
         return _ops.flatten(x, self.start_dim, self.end_dim) if x.shape else _ops.reshape(x, (1,))
 
 

@@ -425,7 +425,7 @@ class BCEWithLogitsLoss(LossBase):
         super().__init__(reduction)
         for name, value in (("weight", weight), ("pos_weight", pos_weight)):
             if isinstance(value, Parameter) or (value is not None and not isinstance(value, Tensor)):
-                fail(TypeError, f"BCEWithLogitsLoss: {name} must be a Tensor that is no Parameter, got {type(value).__name__}")
+                fail(TypeError, f"BCEWithLogitsLoss: {name} must be a Tensor that is not a Parameter, got {type(value).__name__}")
         self.weight, self.pos_weight = weight, pos_weight
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:

@@ -552,8 +552,8 @@ class Optimizer(Cell):
             recorded = self.__dict__["_cell_steps"].take() if "_cell_steps" in self.__dict__ else []
             if not recorded and self._wants_uses_now():
                 fail(ValueError, f"{self.cls_name}: it needs the uses of its parameters, and no gradient of these was taken since its last update",
-                     "take the gradients by ops.GradOperation, grad or value_and_grad after the optimizer is made, and call the optimizer where they are "
-                     "taken or outside of any compiled function, or call optimizer(gradients, uses=uses) with both from "
+                     "take the gradients by ops.GradOperation, grad or value_and_grad after the optimizer is made, and call the optimizer in the "
+                     "function that takes them or outside any compiled function, or call optimizer(gradients, uses=uses) with both from "
                      "sindri.autograd.value_and_grad_with_uses")
             uses = tuple(map(ParamUse._make, recorded))
         return (tuple(self.precondition(args[0], uses)), *args[1:]), {k: v for k, v in kwargs.items() if k != "uses"}

@@ -199,7 +199,7 @@ class THOR(NativeOptimizer):
         """
         return self.__dict__["_cell_native"].variant(step)
 
-    def measures_anew(self, step: int) -> bool:
+    def remeasures(self, step: int) -> bool:
         """Returns whether the step computes curvature factors, of all layers or of some of them.
 
         Args:

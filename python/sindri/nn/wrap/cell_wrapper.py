@@ -411,7 +411,7 @@ class PipelineCell(_InParts):
             cells = dict(network.cells_and_names())
             for name, value in (config or {}).items():
                 if name not in cells:
-                    fail(KeyError, f"{self.cls_name}: '{name}' is no Cell of the network", "name one of cells_and_names()")
+                    fail(KeyError, f"{self.cls_name}: '{name}' is not a Cell of the network", "name one of cells_and_names()")
                 setattr(cells[name], attribute, value)
 
     def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> NoReturn:

@@ -1128,7 +1128,7 @@ def _pair(a: Tensor, left: list, b: Tensor, right: list, needed: set) -> tuple:
     """
     a, left = _summed(a, left, needed | set(right))
     b, right = _summed(b, right, needed | set(left))
-    size = {**dict(zip(left, a.shape)), **{c: n for c, n in zip(right, b.shape) if n != 1}}
+    size = {**dict(zip(right, b.shape)), **dict(zip(left, a.shape)), **{c: n for c, n in zip(right, b.shape) if n != 1}}
     size.update({c: n for c, n in zip(left, a.shape) if n != 1})
     # A dimension of 1 is broadcast to a larger one of the same letter, so that each letter has one size.
     a, b = (core.broadcast_to(x, [size[c] if c in set(left) & set(right) else n for c, n in zip(labels, x.shape)]) for x,

@@ -334,7 +334,7 @@ class _CallbackManager(Callback):
                 callback.__exit__(*err)
             except BaseException as e:  # every context is left, then the first error is raised
                 if first is not None or err[0] is not None:
-                    logger.error('%s.__exit__ raised %s: %s, beside the error that goes on', type(callback).__name__, type(e).__name__, e)
+                    logger.error('%s.__exit__ raised %s: %s, in addition to the error that is already raised', type(callback).__name__, type(e).__name__, e)
                 first = first or e
         if first is not None and err[0] is None:
             raise first

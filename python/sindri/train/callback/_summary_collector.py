@@ -159,7 +159,7 @@ class SummaryCollector(Callback):
             if isinstance(loss, float):
                 self._record.add_value('scalar', 'loss/auto', loss)
             else:
-                logger.warning_once('SummaryCollector: the first output of the network is no number, so no loss is recorded')
+                logger.warning_once('SummaryCollector: the first output of the network is not a number, so no loss is recorded')
         if self._specified['collect_input_data']:
             self._collect_input(p)
         if self._specified['histogram_regular'] is not False:

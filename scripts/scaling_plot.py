@@ -2,7 +2,7 @@
 """Draws docs/images/scaling.svg: the efficiency of data-parallel training on more ranks as predicted by `sindri plan`. If measured points exist, a second
 panel compares measurements between hosts with the same model.
 
-usage: scaling_picture.py [--program SINDRI] [--measure | --check]
+usage: scaling_plot.py [--program SINDRI] [--measure | --check]
 
 The curves are computed by the program each time; the points are stored in docs/images/scaling_measured.json. --measure measures them between network
 namespaces with shaped links (tests/lab/speed.py; needs root and two minutes). --check writes nothing; the exit code is 1 if the committed plot differs from

@@ -1,4 +1,4 @@
-"""The plot of docs/guide/distributed.md is the one that scripts/scaling_picture.py draws from the program's model and the committed points."""
+"""The plot of docs/guide/distributed.md is the one that scripts/scaling_plot.py draws from the program's model and the committed points."""
 import os
 import pathlib
 import subprocess
@@ -11,8 +11,8 @@ PROGRAM = pathlib.Path(os.environ.get("SINDRI_PROGRAM") or ROOT / "build" / "rel
 
 
 def check(program):
-    """Returns the exit code and output of `scaling_picture.py --check`."""
-    r = subprocess.run([sys.executable, ROOT / "scripts/scaling_picture.py", "--check", "--program", program], check=False, stdout=subprocess.PIPE,
+    """Returns the exit code and output of `scaling_plot.py --check`."""
+    r = subprocess.run([sys.executable, ROOT / "scripts/scaling_plot.py", "--check", "--program", program], check=False, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True, timeout=60)
     return r.returncode, r.stdout
 
