@@ -7,8 +7,9 @@
     check_prose.py --wrap FILE ...     wraps the paragraphs of Markdown files at 120 columns
     check_prose.py --self-test         plants each phrase and expects a report
 
-Without PATH all files that git tracks are read. Reported are phrases of PHRASES, Markdown lines of more than 120 columns (tables, code and links excepted) and subjects of the newest commits over 72 characters. Code, whether in fences, in
-backticks or outside of comments and strings, is not prose and is not read. Exit code 1: something was found.
+Without PATH all files that git tracks are read. It reports phrases of PHRASES, Markdown lines of more
+than 120 columns (tables, code and links excepted) and subjects of the newest commits over 72 characters. Code, whether in fences,
+in backticks or outside of comments and strings, is not prose and is not read. Exit code 1: something was found.
 """
 import argparse
 import io
