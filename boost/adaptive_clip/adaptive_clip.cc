@@ -56,7 +56,7 @@ class AdaptiveClip final : public train::BoostAlgorithm {
 using enum SettingType;
 const auto& kAdaptiveClip = train::boosts().add({
     .name = "adaptive_clip",
-    .doc = "adaptive gradient clipping: limits each unit's gradient norm to a share of its weight norm",
+    .doc = "limits each unit's gradient norm to a share of its weight norm",
     .settings = {{.name = "clipping", .type = kFloat, .fallback = "0.01", .doc = "largest ratio of a unit's gradient norm to its weight norm", .min = 1e-12},
                  {.name = "eps", .type = kFloat, .fallback = "1e-3", .doc = "lower bound of the weight norm", .min = 1e-12},
                  {.name = "except",

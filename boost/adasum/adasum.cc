@@ -129,7 +129,7 @@ class Adasum final : public train::BoostAlgorithm {
 using enum SettingType;
 const auto& kAdasum = train::boosts().add({
     .name = "adasum",
-    .doc = "Adasum: combines the hosts' updates depending on how parallel they are (Maleki et al. 2021)",
+    .doc = "combines the hosts' updates depending on how parallel they are (Maleki et al. 2021)",
     .settings = {{.name = "on",
                   .type = kString,
                   .fallback = "delta",

@@ -106,7 +106,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
 
 const auto& kGradAccumulation = train::boosts().add({
     .name = kName,
-    .doc = "gradient accumulation: one update from the mean gradient of several steps",
+    .doc = "makes one update from the mean gradient of several steps",
     .settings = {{.name = "step",
                   .type = SettingType::kInt,
                   .fallback = "1",

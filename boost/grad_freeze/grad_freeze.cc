@@ -142,7 +142,7 @@ std::vector<int> checked_strategy(const std::vector<double>& strategy, int64_t v
 using enum SettingType;
 const auto& kGradFreeze = train::boosts().add({
     .name = "grad_freeze",
-    .doc = "gradient freezing: some steps do not train the layers near the input",
+    .doc = "skips the training of layers near the input in some steps",
     .settings = {{.name = "param_groups",
                   .type = kInt,
                   .fallback = "10",

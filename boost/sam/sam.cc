@@ -68,7 +68,7 @@ class Sam final : public train::BoostAlgorithm {
 using enum SettingType;
 const auto& kSam = train::boosts().add({
     .name = "sam",
-    .doc = "sharpness-aware minimization: uses the gradients at the worst weights in a ball around the trained ones; a step takes two passes",
+    .doc = "uses the gradients at the worst weights in a ball around the trained ones (sharpness-aware minimization); a step takes two passes",
     .settings = {{.name = "rho", .type = kFloat, .fallback = "0.05", .doc = "radius of the ball; 0: off", .min = 0},
                  {.name = "adaptive", .type = kBool, .fallback = "false", .doc = "scale the ball along each weight by the weight's magnitude"},
                  {.name = "eta", .type = kFloat, .fallback = "0.01", .doc = "added to the magnitude of a weight", .min = 0, .needs = "adaptive"}},

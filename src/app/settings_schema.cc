@@ -527,11 +527,11 @@ std::string allowed(const SettingSpec& spec) {
 std::string Settings::schema_markdown() {
   std::string out =
       "# Settings\n\n"
-      "This page is generated from the table in `src/app/settings_schema.cc` and from the declarations of registered things. The\n"
-      "test `Settings.DocumentationIsUpToDate` compares it with them and writes a fresh copy.\n\n"
+      "This page is generated from the table in `src/app/settings_schema.cc` and from the declarations of registered things.\n"
+      "The test `Settings.DocumentationIsUpToDate` compares it with them and writes a fresh copy.\n\n"
       "A value is read from the YAML file (`--config`), then from the environment (`train.epochs` is `SINDRI_TRAIN__EPOCHS`;\n"
-      "`dist.backend` also `SINDRI_DIST_BACKEND`), then from `--set train.epochs=3`; later sources win. `--print-config` shows each\n"
-      "value and its source.\n";
+      "`dist.backend` also `SINDRI_DIST_BACKEND`), then from `--set train.epochs=3`; later sources win. `--print-config`\n"
+      "shows each value and its source.\n";
   std::string section;
   const auto things = [&out](const std::string& of) {
     for (const Chooser& chooser : kChoosers) {

@@ -93,7 +93,7 @@ void EvaluationVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* v
   eval_->add_option("--json", json_file_, "write metrics, classes and confusion matrix as JSON; -: to standard output instead of the text")
       ->type_name("FILE")
       ->group("Output");
-  eval_->add_option("--plot,--picture", plot_, "plot the confusion matrix as a PNG (formerly --picture)")->type_name("FILE")->group("Output");
+  eval_->add_option("--plot,--picture", plot_, "plot the confusion matrix as a PNG")->type_name("FILE")->group("Output");
   add_common(eval_);
 
   predict_ = app->add_subcommand("predict",

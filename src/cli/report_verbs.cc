@@ -18,7 +18,7 @@ void ReportVerbs::add_to(CLI::App* app) {
   compare_->add_option("runs", runs_, "run folders, two or more")->type_name("RUN...")->required();
   compare_->add_option("--loss", loss_, "training loss to reach; default: the highest of the runs' last ones")->type_name("L")->check(kFinite);
   compare_->add_option("--accuracy", accuracy_, "accuracy to reach; default: the lowest of the runs' best ones")->type_name("A")->check(kFinite);
-  compare_->add_option("--plot,--picture", plot_, "plot the curves as a PNG (formerly --picture)")->type_name("FILE")->group("Output");
+  compare_->add_option("--plot,--picture", plot_, "plot the curves as a PNG")->type_name("FILE")->group("Output");
   compare_->add_option("--against", against_, "horizontal axis of the curves")
       ->check(CLI::IsMember({"epochs", "steps", "seconds"}))
       ->capture_default_str()

@@ -121,12 +121,12 @@ TEST(BadInput, FlagsThatWriteReplaceNothingElse) {
   for (const std::string& victim : {photo, temp.file("copy.ckpt")}) {
     const std::string before = train::read_all(victim);
     const std::vector<std::vector<std::string>> commands = {{"eval", "--checkpoint", checkpoint, "--json", victim},
-                                                            {"eval", "--checkpoint", checkpoint, "--picture", victim},
+                                                            {"eval", "--checkpoint", checkpoint, "--plot", victim},
                                                             {"predict", "--checkpoint", checkpoint, "--json", victim, photo},
                                                             {"summary", "lenet", "--json", victim},
                                                             {"doctor", "--json", victim},
                                                             {"report", "compare", temp.file("run"), temp.file("other"), "--json", victim},
-                                                            {"report", "compare", temp.file("run"), temp.file("other"), "--picture", victim},
+                                                            {"report", "compare", temp.file("run"), temp.file("other"), "--plot", victim},
                                                             {"profile", "lenet", "--batch", "2", "--steps", "1", "--trace", victim},
                                                             {"profile", "lenet", "--batch", "2", "--steps", "1", "--json", victim}};
     for (const std::vector<std::string>& command : commands) {

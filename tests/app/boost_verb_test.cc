@@ -64,7 +64,7 @@ double loss_of(const std::string& text) {
 
 TEST(BoostVerb, ExplainsAndRefuses) {
   const std::string text = run_ok({"boost", "explain", "--set", "boost.grad_accumulation.enabled=true", "--set", "boost.grad_accumulation.step=4"});
-  EXPECT_THAT(text, HasSubstr("1. grad_accumulation: one update"));
+  EXPECT_THAT(text, HasSubstr("1. grad_accumulation: makes one update"));
   EXPECT_THAT(text, HasSubstr("   step 4, rest keep\n"));
   EXPECT_THAT(text, HasSubstr("not active: boost.average.enabled is false (default)"));
   EXPECT_THAT(run_ok({"boost", "explain", "--set", "boost.adaptive_clip.enabled=true"}), HasSubstr("except (empty)\n"));

@@ -256,7 +256,7 @@ TEST_F(Ranks, LossesOfTheirOwnAndTimesAreRecorded) {
   const auto global = step_losses(temp_.file("run"));
   std::ifstream in(temp_.file("run/log.txt"));
   const std::string log((std::istreambuf_iterator<char>(in)), {});
-  for (const char* step : {"step 10,", "step 15,", "step 20,"}) EXPECT_NE(log.find(std::string("up to ") + step), std::string::npos) << log;
+  for (const char* step : {"step 10:", "step 15:", "step 20:"}) EXPECT_NE(log.find(std::string("up to ") + step), std::string::npos) << log;
   std::filesystem::remove_all(temp_.file("run"));
   Sets local = sets;
   local.emplace_back("dist.loss_scope=local");

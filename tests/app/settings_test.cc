@@ -217,7 +217,7 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"loss_scale.type=dynamic", "loss_scale.init=0.5"}, "at least 1");
   refused({"loss_scale.type=fixed", "loss_scale.window=5"}, "only a dynamic loss scale");
   refused({"loss_scale.type=dynamic", "optimizer.loss_scale=128"}, "divided by it and by the scale");
-  refused({"checkpoint.prefix=a/b"}, "no '/'");
+  refused({"checkpoint.prefix=a/b"}, "must not contain '/'");
   refused({"checkpoint.prefix=long", std::string("checkpoint.prefix=" + std::string(300, 'x')).c_str()}, "at most 180 bytes, this one 300");
   refused({"model.name=mlp", "model.conv_init=zeros"}, "mlp has no such setting");
   refused({"model.name=lenet", "model.variant=torchvision"}, "model.variant: lenet: expected mindspore, got 'torchvision' | model.variant from --set");
