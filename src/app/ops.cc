@@ -86,9 +86,10 @@ std::string ops(const std::string& name) {
 
 std::string ops_markdown() {
   std::string out =
-      "# Operators\n\nThis page is generated from the registry by `sindri ops --markdown`; the test `Verbs.OpsDocumentIsUpToDate` compares the\n"
-      "two. `sindri ops NAME` shows one op with its kernels on this machine.\n\nAttributes are listed with their defaults. Mixed precision: the types in "
-      "which an op computes at amp levels O1 and O2 (see\n`design/amp.md`).\n\n"
+      "# Operators\n\nThis page is generated from the registry by `sindri ops --markdown`; the test `Verbs.OpsDocumentIsUpToDate`\n"
+      "compares the two. `sindri ops NAME` shows one op with its kernels on this machine.\n\n"
+      "Attributes are listed with their defaults. Mixed precision: the types in which an op computes at amp levels O1 and O2\n"
+      "(see `design/amp.md`).\n\n"
       "| op | attributes | gradient | mixed precision | what it computes |\n| --- | --- | --- | --- | --- |\n";
   for (const OpDef* op : by_name()) {
     std::string doc;
