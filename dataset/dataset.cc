@@ -204,7 +204,7 @@ Dataset::Ptr Dataset::rename(std::vector<std::string> input_columns, std::vector
 }
 
 Dataset::Ptr Dataset::project(std::vector<std::string> columns) {
-  if (columns.empty()) throw ValueError("project: no columns are given");
+  if (columns.empty()) throw ValueError("project: columns must name at least one column, got none");
   auto node = consume(shared_from_this(), Node::Kind::kProject, "project");
   node->in_names = std::move(columns);
   return wrap(std::move(node));

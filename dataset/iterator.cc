@@ -30,13 +30,14 @@ int64_t choose_seed(Node& root, const IteratorOptions& options) {
 }
 
 void check_options(const IteratorOptions& o) {
-  if (o.num_epochs == 0 || o.num_epochs < -1) throw ValueError(fmt::format("num_epochs must be at least 1, or -1 for no end, got {}", o.num_epochs));
+  if (o.num_epochs == 0 || o.num_epochs < -1)
+    throw ValueError(fmt::format("create_iterator: num_epochs must be at least 1, or -1 for no end, got {}", o.num_epochs));
   if (o.start_epoch < 0 || o.start_batch < 0)
-    throw ValueError(fmt::format("start_epoch and start_batch must not be negative, got {} and {}", o.start_epoch, o.start_batch));
-  if (o.prefetch < 1 || o.prefetch > 1024) throw ValueError(fmt::format("prefetch must be from 1 to 1024, got {}", o.prefetch));
+    throw ValueError(fmt::format("create_iterator: start_epoch and start_batch must not be negative, got {} and {}", o.start_epoch, o.start_batch));
+  if (o.prefetch < 1 || o.prefetch > 1024) throw ValueError(fmt::format("create_iterator: prefetch must be from 1 to 1024, got {}", o.prefetch));
   if (o.num_workers < 0 || o.num_workers > 1024)
-    throw ValueError(fmt::format("num_workers must be from 1 to 1024, or 0 for the default, got {}", o.num_workers));
-  if (o.memory_limit < 0) throw ValueError(fmt::format("memory_limit must not be negative, got {}", o.memory_limit));
+    throw ValueError(fmt::format("create_iterator: num_workers must be from 1 to 1024, or 0 for the default, got {}", o.num_workers));
+  if (o.memory_limit < 0) throw ValueError(fmt::format("create_iterator: memory_limit must not be negative, got {}", o.memory_limit));
 }
 
 bool has_batch(const Node& node) {

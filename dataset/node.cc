@@ -137,7 +137,7 @@ std::vector<ColumnInfo> infer_ops(const Node& node, std::vector<ColumnInfo> in) 
     const RowOp& op = *node.ops[i].op();
     const std::string where = fmt::format("map operation {}, {}", i + 1, op.str());
     if (op.num_inputs() > 0 && static_cast<size_t>(op.num_inputs()) != in.size())
-      throw ValueError(fmt::format("{} takes {} column, it is given {}", op.str(), op.num_inputs(), in.size()), where, "map each column separately");
+      throw ValueError(fmt::format("{} takes {} column, got {}", op.str(), op.num_inputs(), in.size()), where, "map each column separately");
     try {
       in = op.infer(in);
     } catch (Error& e) {

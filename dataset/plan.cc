@@ -75,7 +75,8 @@ class Compiler {
     path.push_back({.kind = node.kind, .rows = rows, .shard = node.shard});
     std::vector<int> regs = visit(in, std::move(path), p);
     if (plan_.has_sequential && next_source_ > sources)
-      throw ValueError("shard: the rows of a sequential source can only be read one after the other", node_str(node), "use a random-access source");
+      throw ValueError("shard: a sequential source cannot be sharded, because its rows can only be read in order", node_str(node),
+                       "use a random-access source");
     plan_.has_sequential = sequential;
     return regs;
   }

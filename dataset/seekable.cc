@@ -49,7 +49,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
     std::error_code ignored;
     if (it->is_regular_file(ignored)) out.push_back(fs::relative(it->path(), folder));
   }
-  if (error) throw IoError(fmt::format("cannot list {}: {}", folder.string(), error.message()), kWho);
+  if (error) throw IoError(fmt::format("cannot list {}: {}", folder.string(), error.message()), kWho, "check the folder's permissions");
   return out;
 }
 
@@ -197,7 +197,8 @@ class Store {
   static void make_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error) throw IoError(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()), kWho);
+    if (error)
+      throw IoError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()), kWho, "check the disk and the folder's permissions");
   }
 
   // Removes what a killed process left. Files whose source is gone are kept and counted.

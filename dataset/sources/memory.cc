@@ -16,7 +16,7 @@ namespace {
 class SlicesSource : public Source {
  public:
   explicit SlicesSource(std::vector<std::pair<std::string, Tensor>> columns) : columns_(std::move(columns)) {
-    if (columns_.empty()) throw ValueError("NumpySlicesDataset: no columns are given");
+    if (columns_.empty()) throw ValueError("NumpySlicesDataset: expected at least one column, got none");
     for (auto& [name, t] : columns_) {
       if (!t.defined()) throw ValueError(fmt::format("NumpySlicesDataset: column '{}' is undefined", name));
       if (t.rank() < 1) throw ShapeError(fmt::format("NumpySlicesDataset: column '{}' is a scalar, it has no rows to slice", name));

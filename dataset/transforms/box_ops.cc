@@ -56,7 +56,7 @@ class BoxOp : public RowOp {
   int num_inputs() const override { return 2; }
   int num_outputs() const override { return 2; }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
-    if (in.size() != 2) throw ValueError(fmt::format("{}: takes 2 columns, the image and its boxes, it is given {}", str(), in.size()));
+    if (in.size() != 2) throw ValueError(fmt::format("{}: expected 2 columns, the image and its boxes, got {}", str(), in.size()));
     if (in[1].rank_known && (in[1].shape.rank() != 2 || (in[1].shape[1] >= 0 && in[1].shape[1] < 4)))
       throw ShapeError(fmt::format("{}: column '{}' has shape {}, expected boxes [N, 4 or more]", str(), in[1].name, in[1].shape.str()));
     ColumnInfo boxes = in[1];

@@ -35,7 +35,7 @@ ColumnInfo either_column(const ColumnInfo& a, const ColumnInfo& b) {
 }
 
 void check_chain(const std::string& who, const vision::Chain& chain) {
-  if (chain.empty()) throw ValueError(who + ": a list of transforms is empty");
+  if (chain.empty()) throw ValueError(who + ": a list of transforms must hold at least one, got none");
   for (const Transform& t : chain) {
     if (t.op()->num_inputs() > 1 || t.op()->num_outputs() != 1) throw ValueError(fmt::format("{}: {} does not have exactly one column", who, t.str()));
   }
@@ -54,7 +54,7 @@ class ChoiceOp : public RowOp {
  public:
   ChoiceOp(std::string who, std::string parameters, std::vector<vision::Chain> chains)
       : chains_(std::move(chains)), who_(std::move(who)), parameters_(std::move(parameters)) {
-    if (chains_.empty()) throw ValueError(who_ + ": the list of transforms is empty");
+    if (chains_.empty()) throw ValueError(who_ + ": expected at least one transform, got none");
     for (const auto& chain : chains_) check_chain(who_, chain);
   }
   std::string str() const override {
@@ -141,7 +141,8 @@ class UniformAugmentOp : public ChoiceOp {
  public:
   UniformAugmentOp(std::vector<vision::Chain> chains, int count)
       : ChoiceOp("UniformAugment", fmt::format("{}", count), std::move(chains)), count_(static_cast<size_t>(count)) {
-    if (count < 1 || count_ > chains_.size()) throw ValueError(fmt::format("UniformAugment: num_ops={} of {} transforms", count, chains_.size()));
+    if (count < 1 || count_ > chains_.size())
+      throw ValueError(fmt::format("UniformAugment: num_ops={} must be at least 1 and at most {}, the number of transforms", count, chains_.size()));
   }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override { return some_of_all(in[0]); }
 
@@ -188,7 +189,7 @@ class SubpolicyOp : public ChoiceOp {
   static std::vector<vision::Chain> flat(const Policy& policy) {
     std::vector<vision::Chain> out;
     for (const auto& sub : policy) {
-      if (sub.empty()) throw ValueError("RandomSelectSubpolicy: a sub-policy is empty");
+      if (sub.empty()) throw ValueError("RandomSelectSubpolicy: a sub-policy must hold at least one transform, got none");
       for (const auto& [chain, prob] : sub) {
         if (!(prob >= 0 && prob <= 1)) throw ValueError(fmt::format("RandomSelectSubpolicy: a probability must be from 0 to 1, got {}", prob));
         out.push_back(chain);

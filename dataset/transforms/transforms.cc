@@ -193,7 +193,7 @@ std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs,
   const DeviceScope host(Device{});
   const size_t outputs = static_cast<size_t>(op.num_outputs());
   if (op.num_inputs() != 0 && inputs.size() != static_cast<size_t>(op.num_inputs()))
-    throw ValueError(fmt::format("{} takes {} values, it is given {}", op.str(), op.num_inputs(), inputs.size()));
+    throw ValueError(fmt::format("{} takes {} values, got {}", op.str(), op.num_inputs(), inputs.size()));
   std::vector<ColumnInfo> infos;
   std::vector<Tensor> dense;
   std::vector<Value> in, out(outputs);
