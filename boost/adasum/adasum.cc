@@ -105,7 +105,7 @@ class Adasum final : public train::BoostAlgorithm {
                       "number the ranks host by host, or use group: rank");
     if (!s_.fold && (groups & (groups - 1)) != 0)
       throw CommError(ErrorCode::kLayout, fmt::format("adasum: {} groups; the number of groups must be a power of two (2, 4, 8, …)", groups), "boost.adasum",
-                      "use a power of two of hosts, group: rank, or remainder: fold");
+                      "use a power-of-two number of hosts, or set group: rank or remainder: fold");
   }
 
   TensorList summed(TensorList xs, int64_t of_group) const {

@@ -24,7 +24,7 @@ class ProgramReader : private TextReader {
     }
     do outputs();
     while (try_symbol(","));
-    if (!at_end()) fail("text after the results");
+    if (!at_end()) fail("unexpected text after the results");
     for (size_t k = 0; k < program_.steps.size(); ++k) {
       if (!read_[k]) fail(fmt::format("t{} is read by no step and is not a result", k));
     }

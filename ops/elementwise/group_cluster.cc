@@ -22,10 +22,11 @@ std::vector<TensorMeta> infer_group(const Attrs& attrs, Span<const TensorMeta> i
         throw ShapeError(fmt::format("group_cluster: operand {} of tensor {} is {}, its results have shape {}", i, t, own[i].str(), made[0].shape.str()), "",
                          "give operands of the results' shape or of one element");
       if (own[i].shape == made[0].shape && own[i].layout != own[0].layout)
-        throw ValueError(fmt::format("group_cluster: operands 0 and {} of tensor {} are {} and {}", i, t, own[0].str(), own[i].str()));
+        throw ValueError(
+            fmt::format("group_cluster: operands 0 and {} of tensor {} must have the same layout, got {} and {}", i, t, own[0].str(), own[i].str()));
     }
     if (own[0].shape != made[0].shape)
-      throw ShapeError(fmt::format("group_cluster: operand 0 of tensor {} is {}, not of shape {}", t, own[0].str(), made[0].shape.str()));
+      throw ShapeError(fmt::format("group_cluster: operand 0 of tensor {} is {}, expected the results' shape {}", t, own[0].str(), made[0].shape.str()));
     if (g.layouts[t] == 'l' && made[0].shape.rank() != 4)
       throw ValueError(fmt::format("group_cluster: tensor {} has shape {}; channels-last is a layout of four dimensions", t, made[0].shape.str()));
     for (const size_t k : g.program.out) {

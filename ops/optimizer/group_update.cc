@@ -55,7 +55,7 @@ UpdateGroup parse_update_group(const Attrs& attrs) {
   const OpDef& op = find_op(name);
   if (op.traits.update_inputs == 0) reader.fail(fmt::format("'{}' is not an optimizer update", name));
   Attrs own = op.attrs.make(reader.attributes());
-  if (!reader.at_end()) reader.fail("text after the op");
+  if (!reader.at_end()) reader.fail("unexpected text after the op");
   if (a.tensors < 1) throw ValueError(fmt::format("group_update: tensors must be at least 1, got {}", a.tensors));
   const size_t inputs = op.traits.update_inputs;
   return {&op, std::move(own), static_cast<size_t>(a.tensors), inputs, inputs - 1};  // all inputs but the gradient have a new value

@@ -13,7 +13,7 @@ namespace {
 using namespace shape_ops;
 
 std::vector<TensorMeta> infer_concat(const Attrs& attrs, Span<const TensorMeta> in) {
-  if (in.empty()) throw ValueError("concat: no inputs");
+  if (in.empty()) throw ValueError("concat: expected at least one tensor, got none");
   check_same_dtype("concat", in);
   if (in[0].shape.rank() == 0) throw ShapeError("concat: scalars cannot be joined", "", "use ops::stack");
   const int axis = normalize_axis(attrs.as<AxisAttrs>().axis, in[0].shape.rank(), "concat");
@@ -55,7 +55,7 @@ std::vector<TensorMeta> infer_split(const Attrs& attrs, Span<const TensorMeta> i
   const auto& a = attrs.as<SplitAttrs>();
   if (in[0].shape.rank() == 0) throw ShapeError("split: a scalar has no dimension to split");
   const int axis = normalize_axis(a.axis, in[0].shape.rank(), "split");
-  if (a.sizes.empty()) throw ValueError("split: no sizes");
+  if (a.sizes.empty()) throw ValueError("split: expected at least one size, got none");
   std::vector<TensorMeta> out;
   int64_t total = 0;
   for (int64_t size : a.sizes) {
@@ -101,7 +101,7 @@ namespace ops {
 Tensor concat(const std::vector<Tensor>& xs, int64_t axis) { return bind(kConcat, Attrs::of(AxisAttrs{axis}), Span<const Tensor>(xs))[0]; }
 
 Tensor stack(const std::vector<Tensor>& xs, int64_t axis) {
-  if (xs.empty()) throw ValueError("stack: no inputs");
+  if (xs.empty()) throw ValueError("stack: expected at least one tensor, got none");
   std::vector<Tensor> expanded;
   for (size_t i = 0; i < xs.size(); ++i) {
     if (xs[i].shape() != xs[0].shape()) throw ShapeError(fmt::format("stack: input {} has shape {}, input 0 {}", i, xs[i].shape().str(), xs[0].shape().str()));

@@ -58,7 +58,7 @@ Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments&
   const std::string& name = layer.param->name();
   const auto make = [&](std::unique_ptr<Parameter>* slot, const char* prefix, const Shape& shape) {
     if (*slot != nullptr && (*slot)->shape() != shape)
-      throw ValueError(fmt::format("THOR: {}.{} is {}, the curvature of this step {}", prefix, name, (*slot)->shape().str(), shape.str()), "",
+      throw ValueError(fmt::format("THOR: {}.{} has shape {}, but this step's curvature has shape {}", prefix, name, (*slot)->shape().str(), shape.str()), "",
                        "keep block_size, fold_bias and the network as they were when the state was created");
     if (*slot == nullptr) *slot = std::make_unique<Parameter>(Tensor::zeros(shape, DType::kFloat32), fmt::format("{}.{}", prefix, name), false);
   };
