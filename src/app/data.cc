@@ -35,7 +35,7 @@ struct Normalization {
 
 // Those of the data set itself; for photographs CIFAR-10's if the net's input is small, else ImageNet's.
 Normalization known_normalization(const KindFacts& facts, int64_t side) {
-  if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data has a mean or a std alone", "dataset::KindFacts", "give both or neither");
+  if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data has only one of mean and std", "dataset::KindFacts", "give both or neither");
   if (!facts.mean.empty()) return {facts.mean, facts.std};
   const KindFacts& small = dataset::kinds().find("cifar10").facts;
   const Normalization of_rgb = side > 64 ? Normalization{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}} : Normalization{small.mean, small.std};

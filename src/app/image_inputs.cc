@@ -91,7 +91,7 @@ std::vector<ImageInput> image_inputs(const std::vector<std::string>& arguments) 
     } else if (fs::exists(argument, error) || argument.find_first_of("*?[") == std::string::npos) {
       add_path(argument, &out);
     } else if (!add_pattern(argument, &out)) {
-      throw DataError(ErrorCode::kDataMissing, fmt::format("nothing matches the pattern {}", argument), argument, "check the path in front of the pattern");
+      throw DataError(ErrorCode::kDataMissing, fmt::format("nothing matches the pattern {}", argument), argument, "check the folder and the pattern");
     }
   }
   return out;

@@ -318,7 +318,7 @@ void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
   if (!in_path("mpirun")) throw refuse("mpirun is not in PATH", "--engine mpi", "install Open MPI (openmpi-bin), or use --engine local on one host");
   const Hosts hosts = read_hosts(r.hosts);
   if (hosts.slots > 0 && r.ranks > 0 && r.ranks != hosts.slots)
-    throw refuse(fmt::format("-n {} but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "omit -n, or change the slots");
+    throw refuse(fmt::format("-n asks for {} ranks, but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "omit -n, or change the slots");
   plan->size = hosts.slots > 0 ? hosts.slots : std::max(1, r.ranks);
   std::vector<std::string> line = {"mpirun", "-np", std::to_string(plan->size)};
   const auto add = [&](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
@@ -351,7 +351,7 @@ void plan_slurm(const LaunchRequest& r, LaunchPlan* plan) {
   const Hosts hosts = read_hosts(r.hosts);
   const int from_slurm = whole_number(variable("SLURM_NTASKS")).value_or(0);
   if (hosts.slots > 0 && r.ranks > 0 && r.ranks != hosts.slots)
-    throw refuse(fmt::format("-n {} but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "omit -n, or change the slots");
+    throw refuse(fmt::format("-n asks for {} ranks, but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "omit -n, or change the slots");
   plan->size = hosts.slots > 0 ? hosts.slots : r.ranks > 0 ? r.ranks : std::max(1, from_slurm);
   std::vector<std::string> line = {"srun", "-n", std::to_string(plan->size)};
   if (!hosts.names.empty()) line.insert(line.end(), {"--nodelist", fmt::format("{}", fmt::join(hosts.names, ","))});

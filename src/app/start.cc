@@ -186,7 +186,7 @@ void open_folder(Session* s) {
   const Settings& set = s->settings;
   const std::string& dir = set.get_string("train.run_dir");
   if (s->request.resume && dir.empty() && s->request.checkpoint.empty())
-    throw SettingsError("--resume needs the run folder to continue", "command line", "--set train.run_dir=DIR, or --checkpoint FILE");
+    throw SettingsError("--resume needs the run folder to continue", "command line", "give --set train.run_dir=DIR or --checkpoint FILE");
   const std::string made = s->group.from_first("run folder", [&] {
     s->folder = std::make_unique<RunFolder>(dir, net_name(set));
     nlohmann::json j = {{"path", s->folder->path()}, {"kernels", nlohmann::json::object()}};

@@ -33,7 +33,7 @@ class Parser : private TextReader {
       while (try_symbol(","));
     graph_.set_outputs(std::move(outputs));
     expect("}");
-    if (!at_end()) fail("text after the graph");
+    if (!at_end()) fail("unexpected text after the graph");
     return std::move(graph_);
   }
 

@@ -136,8 +136,8 @@ class Roc final : public Metric {
       out.thresholds.push_back(score(order[i]));
     }
     const double negatives = out.fpr.back();
-    if (negatives == 0) throw ValueError("ROC: no sample is negative, so there is no false positive rate");
-    if (hits == 0) throw ValueError("ROC: no sample is positive, so there is no true positive rate");
+    if (negatives == 0) throw ValueError("ROC: no sample is negative, so there is no false positive rate", "", "give labels of both classes");
+    if (hits == 0) throw ValueError("ROC: no sample is positive, so there is no true positive rate", "", "give labels of both classes");
     for (double& v : out.fpr) v /= negatives;
     for (double& v : out.tpr) v /= hits;
     return out;

@@ -164,7 +164,7 @@ class Parser {
 
   std::string read_tag(const Cursor& field, int64_t at) {
     if (field.left() == 0 || field.left() > static_cast<int64_t>(ckpt::kMaxTagBytes))
-      file_.damaged(at, fmt::format("a name has {} bytes, allowed are 1 to {}", field.left(), ckpt::kMaxTagBytes));
+      file_.damaged(at, fmt::format("a name has {} bytes, expected 1 to {}", field.left(), ckpt::kMaxTagBytes));
     std::string tag = field.bytes();
     if (first_invalid_utf8(tag) >= 0) file_.damaged(at, "a name is not UTF-8");
     return tag;
@@ -286,7 +286,7 @@ class Parser {
       raw_.resize(static_cast<size_t>(want));
       if (want > 0) read_content(p, raw_.data());
       if (want > 0 && !ckpt::widen(*narrow, raw_.data(), t.numel(), t.mutable_raw_data()))
-        throw CheckpointError(fmt::format("entry {} holds {} values beyond Int64, which Sindri does not have", quoted(p.tag), p.type),
+        throw CheckpointError(fmt::format("entry {} holds {} values beyond Int64, which Sindri does not support", quoted(p.tag), p.type),
                               fmt::format("{}, byte {}", file_.path(), p.start), "cast it before saving");
       return t;
     }

@@ -93,7 +93,7 @@ void check_names(const std::vector<CheckpointEntry>& entries) {
       throw CheckpointError(fmt::format("'{}' cannot be the name of an entry", e.name.substr(0, 80)), "",
                             fmt::format("use UTF-8 of 1 to {} bytes other than {}", ckpt::kMaxTagBytes, ckpt::kIntegrityName));
     }
-    if (!seen.insert(e.name).second) throw CheckpointError(fmt::format("two entries are named {}", e.name), "", "names must be unique");
+    if (!seen.insert(e.name).second) throw CheckpointError(fmt::format("two entries are named {}", e.name), "", "give each entry a unique name");
   }
 }
 

@@ -160,7 +160,7 @@ class Reader {
     const auto fail = [&](const std::string& what) { file_.damaged(8, fmt::format("tensor {}: {}", quoted(name), what)); };
     Stored s;
     s.name = name;
-    if (name.empty() || name.size() > ckpt::kMaxTagBytes) fail(fmt::format("a name has {} bytes, allowed are 1 to {}", name.size(), ckpt::kMaxTagBytes));
+    if (name.empty() || name.size() > ckpt::kMaxTagBytes) fail(fmt::format("its name has {} bytes, expected 1 to {}", name.size(), ckpt::kMaxTagBytes));
     if (!value.is_object() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets"))
       fail("expected dtype, shape and data_offsets");
     if (!value["dtype"].is_string()) fail("its dtype is not a string");
@@ -224,7 +224,7 @@ class Reader {
       file_.read_at(data_ + s.begin, raw.data(), bytes);
       check(raw.data());
       if (!ckpt::widen(*narrow, raw.data(), e.tensor.numel(), e.tensor.mutable_raw_data()))
-        throw CheckpointError(fmt::format("tensor {} holds values beyond Int64, which Sindri does not have", quoted(s.name)), file_.path(),
+        throw CheckpointError(fmt::format("tensor {} holds values beyond Int64, which Sindri does not support", quoted(s.name)), file_.path(),
                               "cast it before saving");
       return e;
     }

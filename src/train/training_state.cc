@@ -103,7 +103,8 @@ TrainPosition position_of(const LoadedCheckpoint& file) {
     if (const auto counts = j.value("counts", std::vector<int64_t>()); counts.size() == 4) p.counts = {counts[0], counts[1], counts[2], counts[3]};
     return p;
   } catch (const nlohmann::json::exception& e) {
-    throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the position in the training cannot be read: ") + e.what(), file.path);
+    throw CheckpointError(ErrorCode::kCheckpointCorrupt, std::string("the training position cannot be read: ") + e.what(), file.path,
+                          "use an older checkpoint of the run, or copy the file again");
   }
 }
 
@@ -121,7 +122,7 @@ ReadState fit_training_state(const LoadedCheckpoint& file, std::vector<WantedPar
   const LoadReport& r = fit.report;
   if (!r.missing.empty() || !r.mismatched.empty() || (!r.unexpected.empty() && !others_allowed)) {
     const std::string what =
-        r.missing.empty() ? "the checkpoint does not fit the training" : fmt::format("the checkpoint lacks {} of the training's parameters", r.missing.size());
+        r.missing.empty() ? "the checkpoint does not match the training run" : fmt::format("the checkpoint lacks {} of the run's parameters", r.missing.size());
     throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("{}: {}", what, r.table()), file.path,
                           "use the network, optimizer, loss scale and training algorithms of the saved run");
   }

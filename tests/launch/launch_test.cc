@@ -357,7 +357,7 @@ TEST_F(Launch, RefusesBadRequests) {
   refused({"-n", "2", "--engine", "ray", "--", "true"}, "E2020", "--engine");
   refused({"-n", "2", "--engine", "slurm", "--", "true"}, "E2020", "not inside a Slurm allocation");
   refused({"-n", "2", "--engine", "local", "--hosts", "a:2", "--", "true"}, "E2020", "this host only");
-  refused({"-n", "3", "--hosts", "a:2,b:2", "--", "true"}, "E2020", "-n 3 but the hosts have 4 slots");
+  refused({"-n", "3", "--hosts", "a:2,b:2", "--", "true"}, "E2020", "-n asks for 3 ranks, but the hosts have 4 slots");
   refused({"--hosts", "a:2,b:x", "--", "true"}, "E2020", "\"b:x\" is not HOST or HOST:SLOTS");
   refused({"--hosts", "a:2,a:2", "--", "true"}, "E2020", "a is named twice");
   refused({"--hosts", "a:2", "--rank-table", table(1, 2), "--", "true"}, "E2020", "hosts are given twice");

@@ -210,7 +210,7 @@ def test_refusals(tmp_path):
         model.load_training_state(str(tmp_path / 'weights.ckpt'))
     net = Net()
     other = ms.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), nn.Momentum(net.trainable_params(), 0.1, 0.9))
-    with pytest.raises(ValueError, match="lacks .* of the training's parameters"):
+    with pytest.raises(ValueError, match="lacks .* of the run's parameters"):
         other.load_training_state(str(tmp_path / 'a'))
     whole = make_model()
     whole.load_training_state(str(tmp_path / 'a'))

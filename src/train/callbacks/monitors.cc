@@ -86,7 +86,7 @@ void Patience::load_state(const std::string& text) {
     best = std::stod(j.at("best").get<std::string>());
     wait = j.at("wait");
     cooldown = j.at("cooldown");
-  } catch (const std::exception& e) { throw ValueError(fmt::format("this is not the state of a patience: {} ({})", text, e.what())); }
+  } catch (const std::exception& e) { throw ValueError(fmt::format("the saved patience state cannot be read: {} ({})", text, e.what())); }
 }
 
 EarlyStopping::EarlyStopping(std::string monitor, int64_t patience, double min_delta, bool larger_is_better)
