@@ -73,7 +73,7 @@ def _read_environment() -> Dict[str, str]:
         config['logger_backupCount'] = os.environ.get('logger_backupCount', str(_BACKUPS))
         for name in ('logger_maxBytes', 'logger_backupCount'):
             if not config[name].isdigit():
-                raise ValueError(f'environment variable {name} must be a number of at least 0, got {config[name]!r}')
+                raise ValueError(f'environment variable {name} must be an integer of at least 0, got {config[name]!r}')
     return config
 
 

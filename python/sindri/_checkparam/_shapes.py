@@ -118,7 +118,7 @@ def check_transpose_axis(axes: tuple, ndim: int) -> tuple:
     if len(axes) == 1 and not isinstance(axes[0], int):
         fail(TypeError, f"axes must be int, tuple or list, {got(axes[0])}", "Tensor.transpose")
     if len(axes) != ndim:
-        fail(ValueError, f"got {len(axes)} axes for {ndim} dimensions", "Tensor.transpose")
+        fail(ValueError, f"got {len(axes)} axes for {ndim} dimensions", "Tensor.transpose", "give one axis per dimension")
     return tuple(axes)
 
 

@@ -65,7 +65,7 @@ class FreezeOpt(Cell):
         self.groups = groups
         self.groups_num = len(groups)
         if self.groups_num == 0:
-            fail(ValueError, "'train_parameter_groups' is empty", "FreezeOpt")
+            fail(ValueError, "'train_parameter_groups' must hold at least one group, got none", "FreezeOpt")
         self._members = [self._members_of(i, group) for i, group in enumerate(groups)]
         self._strategy = _strategy_of(train_strategy, self.groups_num)
         self.train_strategy = None if train_strategy is None else Tensor(self._strategy, mstype.int32)

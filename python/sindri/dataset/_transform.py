@@ -266,7 +266,7 @@ class NativeOperation(TensorOperation):
 
     def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
         if len(values) != self._columns:
-            fail(ArgumentError, f"{self._name()} takes {self._columns} column{'s' if self._columns > 1 else ''}, it is given {len(values)}",
+            fail(ArgumentError, f"{self._name()} takes {self._columns} column{'s' if self._columns > 1 else ''}, got {len(values)}",
                  type(self).__name__, "map each column separately" if self._columns == 1 else "")
         if is_pil(values[0]):
             if self._keeps_pillow:
@@ -393,7 +393,7 @@ def as_operations(who: str, operations: Any) -> List[TensorOperation]:
     if not isinstance(operations, (list, tuple)):
         operations = [operations]
     if not operations:
-        fail(ValueError, "operations is empty", who)
+        fail(ValueError, "operations must hold at least one transform, got none", who)
     out: List[TensorOperation] = []
     for operation in operations:
         if isinstance(operation, TensorOperation):

@@ -135,7 +135,8 @@ def _reshaped(name: str, shape: Shape, axis: Optional[Tuple[str, int]]) -> Optio
         return shape[:at] + (1,) + shape[at:]
     if how == "squeeze" and at < len(shape) and shape[at] == 1:
         return shape[:at] + shape[at + 1:]
-    raise usage(f"the map sets {how}={at} for '{name}' of shape {list(shape)}", "map", "squeeze needs a dimension of size 1 there")
+    raise usage(f"the map sets {how}={at} for '{name}' of shape {list(shape)}", "map",
+                "squeeze a dimension of size 1, or expand at an axis up to the number of dimensions")
 
 
 def _split(name: str) -> Tuple[str, str]:

@@ -507,7 +507,7 @@ def rename(weights: Sequence[Weight], names: str, net: str = "auto", mapping: Un
     table = _as_map(mapping)
     shapes = {w.name: w.shape for w in weights}
     if len(shapes) != len(weights):
-        raise unusable("two tensors have the same name")
+        raise unusable("two tensors have the same name", "", "give each tensor a unique name")
     source = _names.dialect(shapes) if source_names == "auto" else source_names
     if names == "mindspore" and source != "mindspore":
         rows = _names.to_mindspore(shapes, net, table)

@@ -328,7 +328,7 @@ class ProjectDataset(Dataset):
     def __init__(self, child: Dataset, columns: Any):
         self.columns = check_names("project", "columns", columns)
         if not self.columns:
-            fail(ValueError, "no columns are given", "project")
+            fail(ValueError, "columns must name at least one column, got none", "project")
         super().__init__([child])
 
     def _columns(self, *inputs: List[str]) -> List[str]:

@@ -43,7 +43,7 @@ def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
         ['fig']
     """
     if not isinstance(array, np.ndarray):
-        fail(TypeError, f"an array is expected, got {array!r}", "to_str")
+        fail(TypeError, f"array must be a NumPy array, got {array!r}", "to_str")
     return np.char.decode(array, encoding) if array.dtype.kind == "S" else array.astype(str)
 
 
@@ -67,7 +67,7 @@ def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
         [b'fig']
     """
     if not isinstance(array, np.ndarray):
-        fail(TypeError, f"an array is expected, got {array!r}", "to_bytes")
+        fail(TypeError, f"array must be a NumPy array, got {array!r}", "to_bytes")
     return np.char.encode(array, encoding) if array.dtype.kind == "U" else array
 
 

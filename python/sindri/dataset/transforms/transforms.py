@@ -451,7 +451,7 @@ def _listed(who: str, transforms: Any) -> List[Any]:
     if not isinstance(transforms, (list, tuple)):
         fail(TypeError, f"transforms must be a list, got {transforms!r}", who)
     if not transforms:
-        fail(ValueError, "transforms is empty", who)
+        fail(ValueError, "transforms must hold at least one transform, got none", who)
     return list(transforms)
 
 

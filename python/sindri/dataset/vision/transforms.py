@@ -371,7 +371,7 @@ class Rescale(NativeOperation):
 def _mean_std(who: str, mean: Any, std: Any) -> Tuple[List[float], List[float]]:
     for name, values in (("mean", mean), ("std", std)):
         if not isinstance(values, (list, tuple, np.ndarray)) or len(values) == 0:
-            fail(TypeError, f"{name} must be a list of numbers, got {values!r}", who)
+            fail(TypeError, f"{name} must be a non-empty list of numbers, got {values!r}", who)
     if len(mean) != len(std):
         fail(ValueError, f"mean and std must have the same length, got {len(mean)} and {len(std)}", who)
     means, stds = [check_float(who, "mean", v) for v in mean], [check_float(who, "std", v) for v in std]

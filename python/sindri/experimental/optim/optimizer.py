@@ -257,7 +257,7 @@ class RuleOptimizer(Optimizer):
     def _held(self, slot: Slot) -> ParameterTuple:
         held: Optional[ParameterTuple] = getattr(self, slot.name, None)
         if held is None:
-            fail(ValueError, f"{self.cls_name}: an option of param_groups needs the state '{slot.name}', which is created with the groups only",
+            fail(ValueError, f"{self.cls_name}: an option of param_groups needs the state '{slot.name}', which is only created with the optimizer or a group",
                  "set the option when you create the optimizer or the group")
         return held
 

@@ -114,7 +114,7 @@ class Conv3dTranspose(_Conv3d):
                          True, dtype)
         self.output_padding = sizes("Conv3dTranspose", "output_padding", output_padding, 3, 0)
         if any(self.output_padding) and pad_mode != "pad":
-            fail(ValueError, f"Conv3dTranspose: output_padding {output_padding!r} goes with pad_mode 'pad', got '{pad_mode}'")
+            fail(ValueError, f"Conv3dTranspose: output_padding {output_padding!r} requires pad_mode 'pad', got '{pad_mode}'")
         if any(e >= max(s, d) for e, s, d in zip(self.output_padding, self.stride, self.dilation)):
             fail(ValueError, f"Conv3dTranspose: output_padding {output_padding!r} must be below stride {stride!r} or dilation {dilation!r}")
 
@@ -181,7 +181,7 @@ class MaxPool3d(_Pool3d):
             fail(ValueError, f"MaxPool3d: dilation {dilation!r} is not supported", "leave dilation at 1")
         self.return_indices = check_bool("MaxPool3d", "return_indices", return_indices)
         if return_indices and self.pad_mode != "pad":
-            fail(ValueError, f"MaxPool3d: return_indices goes with pad_mode 'pad', got '{pad_mode}'")
+            fail(ValueError, f"MaxPool3d: return_indices requires pad_mode 'pad', got '{pad_mode}'")
 
     def construct(self, x: Tensor) -> Any:
         return self._pooled(x, lambda v: ops.max_pool3d(v, self.kernel_size, self.stride, self._pads(v), ceil_mode=self.ceil_mode,

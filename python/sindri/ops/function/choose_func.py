@@ -66,7 +66,7 @@ def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Ten
     """
     if not isinstance(condition, Tensor) or condition.dtype is not mstype.bool_:
         fail(TypeError, f"condition: expected a bool tensor, got {getattr(condition, 'dtype', type(condition).__name__)}", "ops.select",
-             "compare first")
+             "compare first, such as condition != 0")
     return core.where(condition, input, other)
 
 

@@ -157,9 +157,9 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
     extra: Sequence[int] = to_ints(output_padding, "output_padding", where)
     extra = list(extra) * 3 if len(extra) == 1 else list(extra)[-3:]
     if any(extra) and pad_mode.lower() != "pad":
-        fail(ValueError, f"output_padding {output_padding!r} goes with pad_mode 'pad'", where)
+        fail(ValueError, f"output_padding {output_padding!r} requires pad_mode 'pad'", where)
     if any(not 0 <= e < max(a, b) for e, a, b in zip(extra, s, spread)):
-        fail(ValueError, f"output_padding {output_padding!r} must be below stride {stride!r} or dilation {dilation!r}", where)
+        fail(ValueError, f"output_padding {output_padding!r} must be at least 0 and below stride {stride!r} or dilation {dilation!r}", where)
     n, c, d, h, w = inputs.shape
     images = core.reshape(core.transpose(inputs, [0, 2, 1, 3, 4]), (n * d, c, h, w))
     whole: Any = None

@@ -205,7 +205,7 @@ class SummaryRecord:
                 self._save_npy(step, [v for v in values if v[0] == 'tensor'])
         if not good:
             if self._raise:
-                raise RuntimeError(f"SummaryRecord: the file reached 'max_file_size' at step {step}")
+                raise RuntimeError(f"SummaryRecord: the file reached 'max_file_size' at step {step} | increase max_file_size")
             logger.warning_once("SummaryRecord: the file reached 'max_file_size'; nothing more is recorded")
         return good and bool(pool)
 
