@@ -105,7 +105,7 @@ License: Apache-2.0
 Files: usr/share/sindri/digits/*
 Copyright: 1998 E. Alpaydin, C. Kaynak
 License: CC-BY-4.0
- The digits are the test part of the data set Optical Recognition of
+ The digits are the test part of the dataset Optical Recognition of
  Handwritten Digits of the UCI Machine Learning Repository. The license is at
  https://creativecommons.org/licenses/by/4.0/legalcode.
 ")

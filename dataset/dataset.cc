@@ -15,11 +15,11 @@ namespace sindri::dataset {
 namespace {
 
 std::shared_ptr<Node> consume(const Dataset::Ptr& input, Node::Kind kind, const std::string& consumer) {
-  if (!input) throw ValueError(fmt::format("{}: the data set is null", consumer));
+  if (!input) throw ValueError(fmt::format("{}: the dataset is null", consumer));
   const std::shared_ptr<Node>& in = input->node();
   if (!in->consumer.empty()) {
     throw ValueError(fmt::format("the data pipeline is not a tree: {} already feeds {} and cannot feed {} too", node_str(*in), in->consumer, consumer), "",
-                     "build the data set twice, once for each use");
+                     "build the dataset twice, once for each use");
   }
   in->consumer = consumer;
   auto node = std::make_shared<Node>();
@@ -211,7 +211,7 @@ Dataset::Ptr Dataset::project(std::vector<std::string> columns) {
 }
 
 Dataset::Ptr Dataset::zip(const std::vector<Ptr>& datasets) {
-  if (datasets.size() < 2) throw ValueError(fmt::format("zip: at least two data sets are needed, got {}", datasets.size()));
+  if (datasets.size() < 2) throw ValueError(fmt::format("zip: at least two datasets are needed, got {}", datasets.size()));
   std::shared_ptr<Node> node = consume(datasets[0], Node::Kind::kZip, "zip");
   for (size_t i = 1; i < datasets.size(); ++i) node->inputs.push_back(consume(datasets[i], Node::Kind::kZip, "zip")->inputs[0]);
   return wrap(std::move(node));

@@ -205,7 +205,7 @@ bool Engine::open_skipping(Worker& w, Item* item) {
     if (per_epoch >= 0 && c.pass >= per_epoch) {
       plan_->check_bad_limit();
       if (c.batch == 0 && n > 0)
-        throw DataError(ErrorCode::kDataEmpty, fmt::format("0 batches are left: {} rows, {} of them bad", n, plan_->bad.size()), "", "repair the data set");
+        throw DataError(ErrorCode::kDataEmpty, fmt::format("0 batches are left: {} rows, {} of them bad", n, plan_->bad.size()), "", "repair the dataset");
       item->epoch_end = item->ready = true;
       c = {c.epoch + 1, 0, 0, 0, 0};
       item->end = c;

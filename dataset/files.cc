@@ -186,7 +186,7 @@ bool is_folder(const std::string& path) {
 }
 
 std::vector<DirEntry> list_folder(const std::string& dir, const char* who) {
-  if (dir.empty()) throw ValueError(fmt::format("{}: dataset_dir is empty", who), "", "give the folder of the data set");
+  if (dir.empty()) throw ValueError(fmt::format("{}: dataset_dir is empty", who), "", "give the folder of the dataset");
   DIR* handle = ::opendir(dir.c_str());
   if (handle == nullptr) {
     const int e = errno;

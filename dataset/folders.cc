@@ -1,4 +1,4 @@
-// Finds a data set in a folder by the names that MindSpore's model scripts use.
+// Finds a dataset in a folder by the names that MindSpore's model scripts use.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@ namespace sindri::dataset {
 
 namespace {
 
-// The entries of a folder that decide the kind of a data set.
+// The entries of a folder that decide the kind of a dataset.
 struct Contents {
   bool cifar10_train = false, cifar10_test = false, cifar100_train = false, cifar100_test = false, mnist_train = false, mnist_test = false;
   int64_t folders = 0;
@@ -38,7 +38,7 @@ Contents look(const std::string& dir) {
   return c;
 }
 
-// Binary data sets directly in `dir`.
+// Binary datasets directly in `dir`.
 bool binary_in(const std::string& dir, const Contents& c, bool train, FoundData* found) {
   found->dir = dir;
   found->usage = train ? "train" : "test";
@@ -49,7 +49,7 @@ bool binary_in(const std::string& dir, const Contents& c, bool train, FoundData*
   return true;
 }
 
-// A folder of class folders. Folders that contain further data sets ("train" next to "val") do not count as classes.
+// A folder of class folders. Folders that contain further datasets ("train" next to "val") do not count as classes.
 bool class_folders(const std::string& dir, const Contents& c) {
   if (c.folders == 0) return false;
   for (const auto& name : c.names) {
@@ -102,7 +102,7 @@ FoundData find_data(const std::string& root, const std::string& usage) {
     if (binary_in(dir, c, train, &found)) return found;
     if (class_folders(dir, c)) return {FoundData::Kind::kImageFolder, dir, ""};
   }
-  // The folder may itself be the data set: class folders, none of them named like a part of a data set.
+  // The folder may itself be the dataset: class folders, none of them named like a part of a dataset.
   bool parts = false;
   for (const char* name : kTrainNames) parts |= is_folder(root + "/" + name);
   for (const char* name : kEvalNames) parts |= is_folder(root + "/" + name);

@@ -73,7 +73,7 @@ class IteratorImpl : public Iterator {
  public:
   IteratorImpl(std::shared_ptr<const Dataset> dataset, IteratorOptions options) : dataset_(std::move(dataset)), options_(options) {
     check_options(options_);
-    dataset_->get_dataset_size();  // throws for an empty data set, with the reason
+    dataset_->get_dataset_size();  // throws for an empty dataset, with the reason
     check_corrupt_policy(*dataset_->node(), options_.on_corrupt);
     seed_chosen_ = options_.seed.has_value() || seed_is_set() || is_sharded(*dataset_->node());
     build(choose_seed(*dataset_->node(), options_));
@@ -254,7 +254,7 @@ class IteratorImpl : public Iterator {
       throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()),
                       "the data state",
                       name == "seed"          ? "use the same seed as the saved run"
-                          : name == "listing" ? "the files of the data set have changed: restore them, or start a new run from the saved "
+                          : name == "listing" ? "the files of the dataset have changed: restore them, or start a new run from the saved "
                                                 "weights (sindri train --checkpoint FILE, without --resume)"
                                               : "build the pipeline as it was when the state was saved (settings: data.*, train.batch_size)");
     }

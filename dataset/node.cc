@@ -104,15 +104,15 @@ ColumnInfo common(const ColumnInfo& a, const ColumnInfo& b) {
 
 std::vector<ColumnInfo> concat_columns(const std::vector<ColumnInfo>& a, const std::vector<ColumnInfo>& b) {
   if (a.size() != b.size())
-    throw ValueError(fmt::format("concat: the first data set has {} columns, the second {}", a.size(), b.size()), "", "project both to the same columns");
+    throw ValueError(fmt::format("concat: the first dataset has {} columns, the second {}", a.size(), b.size()), "", "project both to the same columns");
   std::vector<ColumnInfo> out;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i].name != b[i].name)
-      throw ValueError(fmt::format("concat: column {} is '{}' in the first data set and '{}' in the second", i, a[i].name, b[i].name), "",
+      throw ValueError(fmt::format("concat: column {} is '{}' in the first dataset and '{}' in the second", i, a[i].name, b[i].name), "",
                        "rename or project one of them");
     if (a[i].dtype_known && b[i].dtype_known && a[i].dtype != b[i].dtype)
       throw DTypeError(
-          fmt::format("concat: column '{}' is {} in the first data set and {} in the second", a[i].name, dtype_name(a[i].dtype), dtype_name(b[i].dtype)), "",
+          fmt::format("concat: column '{}' is {} in the first dataset and {} in the second", a[i].name, dtype_name(a[i].dtype), dtype_name(b[i].dtype)), "",
           "add a TypeCast to one of them");
     out.push_back(common(a[i], b[i]));
   }

@@ -20,7 +20,7 @@ struct FilesHash {
 class Source {
  public:
   virtual ~Source() = default;
-  /// Name and parameters that decide the rows, without folder names (a data set may move between runs).
+  /// Name and parameters that decide the rows, without folder names (a dataset may move between runs).
   virtual std::string str() const = 0;
   virtual void open() = 0;
   virtual int64_t rows() const = 0;

@@ -323,7 +323,7 @@ std::span<const Value> Worker::row(const Program& program, uint64_t pass, int64_
     if (shift + 1 >= source_rows(program)) {
       throw DataError(ErrorCode::kDataCorrupt,
                       fmt::format("no good row is left to replace row {}: all {} rows of this shard are bad", index, source_rows(program)), "",
-                      "repair the data set");
+                      "repair the dataset");
     }
   }
 }

@@ -59,6 +59,7 @@ PHRASES = [
     ("hand over", r"\b(hand|hands|handed) (over|on)\b", "pass"),
     ("come to", r"\bwhat [^.;:]{1,40} comes? to\b", "amounts to; name the thing"),
     ("stand for if", r"\bstands in\b|\bin whose place\b", "is written in, is stored in, replaces"),
+    ("data set", r"\bdata sets?\b", "dataset"),
     ("photograph", r"\bphotographs? of ordinary\b", "ordinary photographs"),
 ]
 
@@ -67,6 +68,8 @@ EXCEPTIONS = [
     ("scripts/check_prose.py", None, "", "holds the list itself"),
     ("docs/design/glossary.md", None, "", "names the phrases it replaces"),
     ("tests/comm/identity_test.cc", "want", "what do ya want for nothing?", "a test vector of RFC 4231"),
+    ("tests/python/test_launch_scripts.py", "data set", "", "a folder whose name needs quotes"),
+    ("docs/seeds.md", "data set", "", "quotes of the documents"),
     ("tests/python/", "picture", "picture ", "keys of recorded results"),
     ("tests/python/test_nn_amp.py", "want", "level, want", "names of parameters"),
 ]
@@ -228,7 +231,7 @@ def self_test():
         "as ever": "It works as ever.", "begin": "At the begin of a run.", "so many": "They are so many times larger.", "dear": "The dearest op.",
         "judge": "It judges the net.", "without a word": "It stops without a word.", "take back": "It takes back a setting.", "bring": "It brings cuDNN.",
         "bits": "It gives the same bits.", "picture": "A picture of it.", "want": "The op wants a mask.", "look at": "It is looked at.",
-        "hand over": "It is handed over.", "come to": "See what it comes to.", "stand for if": "It stands in the table.", "photograph": "Photographs of ordinary size.",
+        "hand over": "It is handed over.", "come to": "See what it comes to.", "stand for if": "It stands in the table.", "photograph": "Photographs of ordinary size.", "data set": "A data set of images.",
     }
     forms = {"a.md": "# A\n\n{}\n", "a.cc": "int f();  // {}\n", "b.cc": 'const char* t = "{}";\n', "a.py": '"""{}"""\n', "b.py": "x = 1  # {}\n", "a.sh": "ls  # {}\n"}
     wrong = []

@@ -89,11 +89,11 @@ class CifarSource : public Source {
   }
 
   [[noreturn]] void raise_incomplete(const std::string& what) const {
-    throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", who_, what), o_.dataset_dir, "the data set is not complete; unpack or download it again");
+    throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", who_, what), o_.dataset_dir, "the dataset is not complete; unpack or download it again");
   }
 
   // A file truncated between two records is recognised by its size only, so only files of the published sets are checked: those in a folder with the list
-  // of class names, or next to a file of the published size. If whole files are missing, the data set is smaller, which may be intended: a warning names
+  // of class names, or next to a file of the published size. If whole files are missing, the dataset is smaller, which may be intended: a warning names
   // the missing files.
   void check_complete(const std::vector<DirEntry>& entries, const std::vector<std::string>& names) const {
     bool published =
@@ -124,10 +124,10 @@ class CifarSource : public Source {
 
   void open_file(const std::string& path) {
     auto f = std::make_unique<MappedFile>(path);
-    if (f->bytes() == 0) throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: {} is empty", who_, path), path, "download the data set again");
+    if (f->bytes() == 0) throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: {} is empty", who_, path), path, "download the dataset again");
     if (f->bytes() % record_bytes() != 0) {
       throw DataError(ErrorCode::kDataCorrupt, fmt::format("{} has {} bytes, expected a multiple of {}", path, f->bytes(), record_bytes()),
-                      fmt::format("{}, byte {}", path, f->bytes()), "the file is cut short or of another data set; download it again");
+                      fmt::format("{}, byte {}", path, f->bytes()), "the file is cut short or of another dataset; download it again");
     }
     const int64_t n = f->bytes() / record_bytes();
     std::vector<uint8_t> labels;
@@ -137,7 +137,7 @@ class CifarSource : public Source {
         const int limit = !hundred_ ? 10 : k == 0 ? 20 : 100;
         if (record[k] >= limit) {
           throw DataError(ErrorCode::kLabelRange, fmt::format("record {} of {} has the label {}, expected 0 to {}", i, path, record[k], limit - 1),
-                          fmt::format("{}, byte {}", path, i * record_bytes() + k), "the file is damaged or of another data set; download it again");
+                          fmt::format("{}, byte {}", path, i * record_bytes() + k), "the file is damaged or of another dataset; download it again");
         }
         labels.push_back(record[k]);
       }

@@ -115,7 +115,7 @@ class ImageFolderSource : public Source {
     return std::string_view(names_).substr(begin, ends_[static_cast<size_t>(row)] - begin);
   }
 
-  // Follows links, which may lead anywhere: subsets of large data sets are often folders of links. Broken links are counted and skipped.
+  // Follows links, which may lead anywhere: subsets of large datasets are often folders of links. Broken links are counted and skipped.
   unsigned char type_of(const std::string& path, unsigned char type) {
     if (type == DT_REG || type == DT_DIR) return type;
     if (type != DT_LNK && type != DT_UNKNOWN) return type;

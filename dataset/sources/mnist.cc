@@ -31,7 +31,7 @@ class MnistSource : public Source {
     if (parts_.empty()) raise_missing(entries, o_.usage == "test" ? "t10k" : "train", "images-idx3-ubyte");
     if (rows_ == 0)
       throw DataError(ErrorCode::kDataEmpty, fmt::format("{}: the files in {} hold no images", who_, o_.dataset_dir), o_.dataset_dir,
-                      "download the data set again");
+                      "download the dataset again");
   }
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kMnistSide, kMnistSide, 1}}, {"label", DType::kInt32, {}}}; }
@@ -123,7 +123,7 @@ class MnistSource : public Source {
       const uint8_t label = f.data()[kLabelsHeader + i];
       if (label > 9)
         throw DataError(ErrorCode::kLabelRange, fmt::format("label {} of {} is {}, expected 0 to 9", i, f.path(), label),
-                        fmt::format("{}, byte {}", f.path(), kLabelsHeader + i), "the file is damaged or of another data set; download it again");
+                        fmt::format("{}, byte {}", f.path(), kLabelsHeader + i), "the file is damaged or of another dataset; download it again");
     }
   }
 

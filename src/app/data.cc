@@ -33,7 +33,7 @@ struct Normalization {
   std::vector<double> mean, std;
 };  // per channel, pixels scaled to 0..1
 
-// Those of the data set itself; for photographs CIFAR-10's if the net's input is small, else ImageNet's.
+// Those of the dataset itself; for photographs CIFAR-10's if the net's input is small, else ImageNet's.
 Normalization known_normalization(const KindFacts& facts, int64_t side) {
   if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data has only one of mean and std", "dataset::KindFacts", "give both or neither");
   if (!facts.mean.empty()) return {facts.mean, facts.std};
@@ -152,7 +152,7 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side)));
       else chain.push_back(vision::CenterCrop(vision::Size(side, side)));
     } else {
-      // Small data sets usually have the net's size already; an image of another size is resized first.
+      // Small datasets usually have the net's size already; an image of another size is resized first.
       if (encoded || side != facts.side) chain.push_back(vision::Resize(vision::Size(side, side)));
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side), {.padding = {4}}));
     }

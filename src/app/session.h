@@ -80,7 +80,7 @@ struct Session {
 
 // start.cc
 
-/// Returns a data set's fingerprint (Dataset::fingerprint) of names and sizes only.
+/// Returns a dataset's fingerprint (Dataset::fingerprint) of names and sizes only.
 std::string without_times(std::string fingerprint);
 /// Reads the number of virtual ranks from the checkpoint that a run resumes from; it must be known before anything is built.
 void look_at_start(Session* s);

@@ -467,7 +467,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
     find_rate(&s, build);
     return s.report;
   }
-  std::optional<SignalGuard> guard;  // from the start: reading a large data set takes a while
+  std::optional<SignalGuard> guard;  // from the start: reading a large dataset takes a while
   if (!request.dry_run) guard.emplace(group.several() ? settings.get_float("dist.term_grace") : 0);
   build(&s);
   if (request.dry_run) {
