@@ -1,5 +1,5 @@
-// The store of seekable JPEG files: a list of files, and workers that rewrite them one by one. Each file is on disk before it gets its name; a
-// second list records the origin of each.
+// The store of seekable JPEG files: workers take files from a list and rewrite them one by one. A file gets its name only after its data is on disk. A second
+// list records the source of each file.
 #include "sindri/dataset/seekable.h"
 
 #include <fcntl.h>

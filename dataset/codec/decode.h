@@ -23,7 +23,7 @@ void decode_rgb(const uint8_t* data, int64_t bytes, const ImageHeader& header, u
 /// damaged or truncated data, for unsupported colour forms, and if the file's size differs from its header's.
 /// The form as stored, without alpha: grey is one channel of 1 or 2 bytes, all others three.
 PixelForm png_form(const uint8_t* data, int64_t bytes);
-/// Decodes to 1 or 2 bytes a sample; 2 only if the file has 16 bits. Colours become grey as 0.299 R + 0.587 G + 0.114 B, truncated.
+/// Decodes to 1 or 2 bytes per sample; 2 only if the file has 16 bits. Colours become grey as 0.299 R + 0.587 G + 0.114 B, truncated.
 void decode_png(const uint8_t* data, int64_t bytes, ImageSize size, PixelForm form, uint8_t* out);
 void decode_webp(const uint8_t* data, int64_t bytes, ImageSize size, uint8_t* rgb);
 /// Decodes the first image of the file.

@@ -391,7 +391,7 @@ void Settings::validate_switched() const {
   } catch (const ValueError& e) { fail("train.eval_weights", e.message(), e.fix()); }
 }
 
-// Settings must belong to the chosen thing. Values that equal a default are allowed, as a file of all settings contains them.
+// Settings must belong to the chosen component. Values that equal a default are allowed, as a file of all settings contains them.
 void Settings::validate_chosen() const {
   std::set<std::string> choosers;
   for (const SettingSpec& spec : schema()) {
@@ -417,7 +417,7 @@ void Settings::validate_chosen() const {
   }
 }
 
-// Checks a thing's settings together. The error names `chooser` if the thing does not say which of them is wrong; `section` holds them.
+// Checks a component's settings together. The error names `chooser` if the component does not say which of them is wrong; `section` holds them.
 void Settings::check_thing(const std::string& chooser, const std::string& section, const Registered& thing, const std::function<void()>& make_values) const {
   try {
     make_values();
@@ -479,7 +479,7 @@ bool Settings::applies(const SettingSpec& spec) const {
   return thing != nullptr && thing->find(name.substr(name.find('.') + 1)) != nullptr;
 }
 
-// Returns the chosen thing's default. If it has no such setting, another thing's default represents "nothing was set".
+// Returns the chosen component's default. If it has no such setting, another component's default represents "nothing was set".
 Settings::Value Settings::own_default(const SettingSpec& spec) const {
   const std::string name = spec.name, key = name.substr(name.find('.') + 1);
   const RegistryBase& registry = registry_of(spec.chosen_by);

@@ -21,7 +21,7 @@ namespace sindri::app {
 namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Settings that name a registered thing, whose own settings are rows of the same section.
+// Settings that name a registered component, whose own settings are rows of the same section.
 struct Chooser {
   const char* setting;
   const RegistryBase& (*registry)();
@@ -34,7 +34,7 @@ constexpr Chooser kChoosers[] = {
     {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
 };
 
-// Sections of registered things that can be used together, each with a switch.
+// Sections of registered components that can be used together, each with a switch.
 struct Switched {
   const char* section;
   const RegistryBase& (*registry)();
@@ -439,7 +439,7 @@ std::vector<SettingSpec> fixed_rows() {
   };
 }
 
-// Returns the fixed rows. Rows of registered things follow their section, and the things' names are added as choices; algorithms come last.
+// Returns the fixed rows. Rows of registered components follow their section, and the components' names are added as choices; algorithms come last.
 std::vector<SettingSpec> all_rows() {
   static std::deque<std::string>& names = *new std::deque<std::string>();  // the tables point to them
   std::vector<SettingSpec> out = fixed_rows();

@@ -1,4 +1,4 @@
-// Settings of fine-tuning, early stopping and the best checkpoint: lists of texts, and rules between them.
+// Settings of fine-tuning, early stopping and the best checkpoint: lists of strings, and rules between them.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sindri::app {
 
-/// The "unit" of settings that hold a list of texts, written as a list or separated by commas (Settings::get_texts).
+/// The "unit" of settings that hold a list of strings, written as a list or separated by commas (Settings::get_texts).
 inline constexpr const char* kTexts = "texts";
 inline bool is_texts(const SettingSpec& spec) { return std::string_view(spec.unit) == kTexts; }
 

@@ -336,8 +336,9 @@ bool hidden(const Found& slurm, const std::vector<Found>& all) {
                       "unset the variables of one of them");
 }
 
-// Returns whether the source says that this process is one of several: by their number, or by a rank that a single
-// process would not have. Sindri's own variables, or a role, are set for no other purpose.
+// Returns whether the source says that this process is one of several: its world size is above 1, or its rank is above
+// 0, which a single process would not have. Sindri's own variables and MS_ROLE count even without a world size, as they
+// have no other purpose.
 bool says_several(const Found& f) { return f.size > 1 || f.rank > 0 || (f.size == 0 && (f.source == "SINDRI_*" || f.source == "MS_ROLE")); }
 
 // Throws if the process was launched as one of several but no complete source says which one and where the others are.

@@ -1,6 +1,6 @@
 // The rendezvous store: rank 0 (or a process with MS_ROLE=MS_SCHED) listens, and every rank keeps one connection to it
-// for the duration of the job. It stores texts by key, carries signs of life, and sends all ranks one verdict when the
-// job fails (watch.h). Gradients never use it.
+// for the duration of the job. It stores strings by key, carries signs of life, and sends all ranks one verdict when the job fails (watch.h). Gradients never
+// use it.
 //
 // The protocol is lines of text, with fields separated by blanks and percent-encoded. A connection starts with
 //    server: SINDRI-STORE <protocol> <nonce>

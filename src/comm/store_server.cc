@@ -99,7 +99,7 @@ struct StoreServer::State {
   bool answers(int rank);
 };
 
-// At most a few lines a minute: flooding the port must not flood the log.
+// At most a few lines per minute: flooding the port must not flood the log.
 void StoreServer::State::note_refusal(const std::string& text) {
   const double now = now_seconds();
   if (now >= quiet_until) refusals = 0;

@@ -110,8 +110,8 @@ struct Shared {
   }
 };
 
-// Calls on device memory go through the host, which waits for the stream. Unlike with NCCL, several ranks may share a
-// device. For tests of ranks on devices.
+// Stages calls on device memory through the host, after synchronising the stream. Unlike with NCCL, several ranks may share a
+// device. Used to test ranks on devices.
 class ByHost {
  public:
   explicit ByHost(Stream& stream) : stream_(stream), device_(stream.device()) {

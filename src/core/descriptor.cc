@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kFirst = STDERR_FILENO + 1;
 
-// Occupies the free numbers below kFirst while a file is opened. Opening the file at such a number and moving it
-// afterwards would let other threads write into it meanwhile.
+// Occupies the free descriptors below kFirst while a file is opened. If the file were opened at one of them and moved
+// afterwards, other threads could write into it in the meantime.
 class Placeholders {
  public:
   Placeholders() {

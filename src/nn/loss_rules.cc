@@ -69,8 +69,8 @@ const auto& kSoftMargin =
                     return rule;
                   }});
 
-// MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that term is 0. It
-// is added only to values below 1e-8, as it would cost digits above.
+// MindSpore computes log(p + 1e-12), so a wrong prediction made with certainty costs 27.63 (PyTorch: 100). In half types 1e-12 is 0, so the loss is computed in
+// float32. The term is added only to values below 1e-8, because it would cost digits of larger ones.
 Tensor binary_cross_entropy(Tensors t) {
   check_same_shape("BCELoss", t[0], t[1]);
   Tensor p = t[0], y = t[1];

@@ -36,8 +36,8 @@ class ReplayTrace final : public Trace {
   Values values_;
 };
 
-// Records what a first pass reads: Parameters, with their values, in `before`, new ones also in `read`, and tensors
-// that it did not make in `outside`.
+// Records what the first pass reads. The values of Parameters go into `before`; Parameters that were not yet there are
+// also appended to `read`. Floating-point tensors that the pass did not make go into `outside`.
 class FirstPass final : public Trace {
  public:
   FirstPass(Values* before, std::vector<Parameter*>* read, TensorList* outside) : before_(*before), read_(*read), outside_(*outside) {

@@ -137,8 +137,8 @@ EntryPtr make_entry(Key key) {
   return e;
 }
 
-// The table that all threads of a runtime share. A runtime's plans are freed with it, and a runtime with many shapes
-// does not evict those of others.
+// The plans that all threads of a runtime share. Each runtime has its own table, so its plans are freed with it, and a
+// runtime with many shapes does not evict another's plans.
 struct Table {
   std::mutex mutex;
   const AtFork at_fork{mutex, AtFork::kPlans};

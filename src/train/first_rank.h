@@ -18,7 +18,7 @@ SINDRI_API void check_same_on_all(comm::Communicator& world, const char* what, c
 /// Throws CommError(kCommMismatch) on every rank unless all have traced the same graph (its text). The error shows the first line that differs, and the ranks
 /// of each version. The start of a rank's random numbers, a constant added to the key, may differ. Collective.
 SINDRI_API void check_same_graph(comm::Communicator& world, const std::string& text);
-/// Gives every rank rank 0's entries. Collective.
+/// Broadcasts rank 0's entries to all ranks. Collective.
 SINDRI_API void broadcast_checkpoint(comm::Communicator& world, LoadedCheckpoint* file);
 
 }  // namespace sindri::train

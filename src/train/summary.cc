@@ -246,14 +246,14 @@ std::string custom_lineage(const Facts& facts) {
     wire::put_bytes(&pair, 1, name);
     if (const auto* fraction = std::get_if<double>(&value)) wire::put_double(&pair, 2, *fraction);
     else put_fact(&pair, 2, value);
-    constexpr std::array<uint32_t, 3> kMaps = {3, 5, 4};  // of integers, fractions, texts
+    constexpr std::array<uint32_t, 3> kMaps = {3, 5, 4};  // of integers, fractions, strings
     wire::put_bytes(&all, kMaps[value.index()], pair);
   }
   wire::put_bytes(&out, 1, all);
   return out;
 }
 
-// A single node whose parameters are texts.
+// A single node whose parameters are strings.
 std::string dataset_graph(const Facts& facts) {
   std::string node, out;
   for (const auto& [name, value] : facts) {

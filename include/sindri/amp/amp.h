@@ -70,8 +70,8 @@ class SINDRI_API AmpScope {
   std::unique_ptr<State> state_;
 };
 
-/// Turns casts off on this thread during its lifetime: for losses, and for state that must keep its precision (moving
-/// averages).
+/// Disables casts on this thread during its lifetime. Used for losses, and for state that must keep its precision
+/// (moving averages).
 class SINDRI_API FullPrecisionScope {
  public:
   FullPrecisionScope();

@@ -64,8 +64,8 @@ class SINDRI_API RunFolder {
   /// Whether start() has been called.
   bool started() const;
   /// For a run that failed before its first step: removes everything that this object has written, and the folder if this object
-  /// created it and it holds nothing else. A folder that existed before stays as start() left it. Nothing may be written
-  /// afterwards.
+  /// created it and it holds nothing else. A folder that existed before keeps the content that start() left. Do not write to the
+  /// folder afterwards.
   void discard();
 
   /// Writes config.resolved.yaml.

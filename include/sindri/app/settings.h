@@ -20,7 +20,7 @@ using sindri::SettingSpec;
 using sindri::SettingType;
 using sindri::SettingValue;
 
-/// Values for all names of the table.
+/// The settings of a run: one value for each row of the table schema().
 ///
 ///   Settings s;                                   // defaults
 ///   s.load_yaml("configs/digits.yaml");
@@ -28,21 +28,21 @@ using sindri::SettingValue;
 ///   s.set("train.epochs=3");
 ///   s.validate();
 ///
-/// The environment variable for "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__". For "dist.backend" it may also
-/// be SINDRI_DIST_BACKEND. Other variables without "__" are not settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), except
+/// The environment variable for "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__". For "dist.backend",
+/// SINDRI_DIST_BACKEND works too. Other variables without "__" are not settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), except
 /// SINDRI_DEVICE_TARGET and SINDRI_DEVICE_ID. Functions throw SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
 /// `where` is file:line:column, the variable, or the --set argument.
 class SINDRI_API Settings {
  public:
   Settings();
 
-  /// The table in printed order: the rows of settings_schema.cc with the settings of registered things (SettingSpec::chosen_by),
-  /// then those of the registered algorithms (boost.h). If things have different defaults for a row, the row names the thing of
-  /// each.
+  /// The table in printed order: the rows of settings_schema.cc with the settings of registered components
+  /// (SettingSpec::chosen_by), then those of the registered algorithms (boost.h). If components have different defaults for a row,
+  /// the row lists each default with its component.
   static const std::vector<SettingSpec>& schema();
   /// The registry from which a setting chooses ("optimizer.name"). Throws InternalError for another setting.
   static const RegistryBase& registry_of(const std::string& chooser);
-  /// The registry whose things a section ("boost") enables independently; null for other sections.
+  /// The registry whose components a section ("boost") enables independently; null for other sections.
   static const RegistryBase* switched_registry(const std::string& section);
 
   /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. If `configs/NAME.yaml` does not
@@ -68,17 +68,18 @@ class SINDRI_API Settings {
   std::vector<double> get_floats(const std::string& name) const;
   std::vector<int64_t> get_ints(const std::string& name) const;
 
-  /// The texts in a list of texts, such as names of parts ("train.freeze").
+  /// The strings in a list of strings, such as names of parts ("train.freeze").
   std::vector<std::string> get_texts(const std::string& name) const;
 
   SettingValue get(const std::string& name) const;  ///< of any type
 
   /// The value as set() accepts it.
   std::string value_text(const std::string& name) const;
-  /// The settings of the thing chosen by `chooser` ("optimizer.name"), with its own defaults for those not given. Throws
+  /// The settings of the component chosen by `chooser` ("optimizer.name"), with its own defaults for those not given. Throws
   /// ValueError as RegistryBase::values does.
   SettingValues chosen(const std::string& chooser) const;
-  /// The settings in `section` ("boost.average"), whose last part is the name of a thing that is enabled independently of others.
+  /// The settings in `section` ("boost.average"), whose last part is the name of a component that is enabled independently of
+  /// others.
   std::map<std::string, SettingValue> switched(const std::string& section, const RegistryBase& registry) const;
 
   /// Origin of a value: "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
@@ -99,7 +100,7 @@ class SINDRI_API Settings {
   struct Slot {
     Value value;
     std::string origin = "default";
-    bool own_default = false;  // not given: the chosen thing's default applies
+    bool own_default = false;  // not given: the chosen component's default applies
   };
   struct Source;
   void assign(const std::string& name, const Source& source);

@@ -154,7 +154,7 @@ SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
 SINDRI_API TensorFn grad(TensorFn f, std::vector<int> argnums = {});
 /// Computes the value of f and its gradients in one pass, with respect to inputs (argnums; empty: none) and parameters
 /// together, and the parameters' uses if the options request them. Throws ValueError for an argnum out of range, and as
-/// Tape::backward.
+/// Tape::backward does.
 SINDRI_API std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums,
                                                            Span<Parameter* const> params, const TensorList& seeds = {}, TapeOptions options = {});
 

@@ -1,4 +1,4 @@
-// Things chosen by name. Each declares its name, documentation, settings and how it is made.
+// Components chosen by name. Each declares its name, documentation, settings and how it is made.
 //
 //   // include/sindri/optim/registry.h: defines the kind
 //   using MakeOptimizer = std::shared_ptr<Optimizer>(Params, const OptimizerOptions&, const SettingValues&);
@@ -27,7 +27,7 @@
 
 namespace sindri {
 
-/// Everything known of a registered thing without making one.
+/// Everything known of a registered component without making one.
 struct SINDRI_API Registered {
   std::string name, doc;  ///< doc: a short description for listings and settings tables
   std::vector<SettingSpec> settings;
@@ -38,10 +38,10 @@ struct SINDRI_API Registered {
   const SettingSpec* find(const std::string& setting) const;  ///< null if it is not declared
 };
 
-/// The part of a registry that does not depend on how things are made.
+/// The part of a registry that does not depend on how components are made.
 class SINDRI_API RegistryBase {
  public:
-  /// `kind` names the things in messages: "optimizer".
+  /// `kind` is what messages call a component: "optimizer".
   explicit RegistryBase(const char* kind) : kind_(kind) {}
   RegistryBase(const RegistryBase&) = delete;
   RegistryBase& operator=(const RegistryBase&) = delete;
@@ -50,19 +50,19 @@ class SINDRI_API RegistryBase {
   std::vector<std::string> names() const;
   /// The names available in settings files, sorted.
   std::vector<std::string> offered() const;
-  /// Whether a thing of this name is registered.
+  /// Whether a component of this name is registered.
   bool has(const std::string& name) const;
-  /// The thing's description. Throws ValueError, with the nearest names, for an unknown name.
+  /// The component's description. Throws ValueError, with the nearest names, for an unknown name.
   const Registered& info(const std::string& name) const;
-  /// The thing's settings: the given values, defaults for the others. Throws ValueError as SettingValues does, and if the thing's
-  /// check fails; `where` is then "thing.setting".
+  /// The component's settings: the given values, defaults for the others. Throws ValueError as SettingValues does, and if the component's check fails; `where`
+  /// is then "component.setting".
   SettingValues values(const std::string& name, const std::map<std::string, SettingValue>& given) const;
-  size_t size() const { return infos_.size(); }  ///< number of registered things
-  /// The settings of all things available in settings files as rows "section.key", each key once. A row has the union of the
-  /// ranges and choices, and names the things it belongs to if not all have it. `chooser` is the setting that selects the thing.
-  /// Throws ValueError if two things declare a key with different types or units.
+  size_t size() const { return infos_.size(); }  ///< number of registered components
+  /// The settings of all components available in settings files as rows "section.key", each key once. A row has the union of the ranges and choices, and names
+  /// the components it belongs to if not all have it. `chooser` is the setting that selects the component. Throws ValueError if two components declare a key
+  /// with different types or units.
   std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
-  /// For things that are used together: the rows "section.thing.key" of each, preceded by its switch "section.thing.enabled".
+  /// For components that are used together: the rows "section.component.key" of each, preceded by its switch "section.component.enabled".
   std::vector<SettingSpec> switched_rows(const std::string& section) const;
 
  protected:
@@ -77,31 +77,29 @@ class SINDRI_API RegistryBase {
 /// The Facts of a kind that has none.
 struct NoFacts {};
 
-/// Things by name, with their documentation and settings. Each file adds its own at start-up.
+/// Components by name, with their documentation and settings. Each file adds its own at start-up.
 template <class Make, class Facts = NoFacts> class Registry final : public RegistryBase {
  public:
-  /// One registered thing.
+  /// One registered component.
   struct Entry {
     std::string name, doc;
     std::vector<SettingSpec> settings = {};
     bool code_only = false;
     std::function<void(const SettingValues&)> check = nullptr;  ///< see Registered
     Facts facts = {};  ///< further facts of the kind
-    std::function<Make> make = nullptr;  ///< makes the thing
+    std::function<Make> make = nullptr;  ///< makes the component
   };
   using RegistryBase::RegistryBase;
 
-  /// Registers a thing. Throws ValueError for a name that is taken or invalid, whether of the thing (letters, digits, '_') or of
-  /// a setting (lower case, not "enabled"); for a default outside its setting's range; for a `needs` that is not declared; and
-  /// without `make`.
+  /// Registers a component. Throws ValueError for a name that is taken or invalid, whether of the component (letters, digits, '_') or of a setting (lower case,
+  /// not "enabled"); for a default outside its setting's range; for a `needs` that is not declared; and without `make`.
   const Entry& add(Entry e) {
     add_info({e.name, e.doc, e.settings, e.code_only, e.check}, e.make != nullptr);
     return entries_.emplace_back(std::move(e));
   }
   /// The entry of that name. Throws ValueError with the nearest names.
   const Entry& find(const std::string& name) const { return entries_[index(name)]; }
-  /// Makes the thing of that name from its own arguments and the given settings, with defaults for the others. Throws ValueError
-  /// as values() does.
+  /// Makes the component of that name from its own arguments and the given settings, with defaults for the others. Throws ValueError as values() does.
   template <class... Args> auto make(const std::string& name, const std::map<std::string, SettingValue>& settings, Args&&... args) const {
     const Entry& e = find(name);
     return e.make(std::forward<Args>(args)..., values(name, settings));

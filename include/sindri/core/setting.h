@@ -1,4 +1,4 @@
-// Settings as data: the settings of a program or of a registered thing (registry.h), with type, default, range and meaning.
+// Settings as data: the settings of a program or of a registered component (registry.h), with type, default, range and meaning.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace sindri {
 /// The type of a setting's value.
 enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
 
-/// One setting: a row of a training run's table ("section.key"), or one declared by a registered thing ("key").
+/// One setting: a row of a training run's table ("section.key"), or one declared by a registered component ("key").
 struct SettingSpec {
   const char* name;  ///< "section.key" or "key"
   SettingType type;  ///< type of the value
@@ -26,10 +26,10 @@ struct SettingSpec {
   const char* choices = "";  ///< strings: the allowed values, separated by '|'; empty: any text
   const char* unit = "";  ///< unit of the value; empty: none
   bool changes_result = true;  ///< false: concerns where files go or how often something is written; trained weights do not depend on it
-  /// The setting that selects the thing this one belongs to ("optimizer.name"); its default is that of the selected thing. Empty:
+  /// The setting that selects the component this one belongs to ("optimizer.name"); its default is the selected component's. Empty:
   /// it does not depend on a selection.
   const char* chosen_by = "";
-  /// Another setting of the same registered thing, without which this one has no effect. Settings files that set this one while
+  /// Another setting of the same registered component, without which this one has no effect. Settings files that set this one while
   /// the other is 0 are rejected; code may do so.
   const char* needs = "";
 };

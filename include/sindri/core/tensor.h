@@ -132,10 +132,10 @@ class SINDRI_API Tensor {
   std::shared_ptr<TensorImpl> impl_;
 };
 
-/// The tensors on the host. Those on other devices are copied together in one wait, which the timeline shows as `what`; undefined
-/// ones stay undefined.
+/// The tensors on the host. Those on other devices are copied together with a single synchronisation, which the timeline shows as
+/// `what`; undefined ones stay undefined.
 SINDRI_API std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what = "read");
-/// All elements of all tensors, concatenated and read in one wait.
+/// All elements of all tensors, concatenated and copied with a single synchronisation.
 SINDRI_API std::vector<double> read_values(std::span<const Tensor> tensors, const char* what = "read");
 
 }  // namespace sindri

@@ -66,18 +66,18 @@ class SINDRI_API Sampler {
   /// Text for messages and fingerprints.
   std::string str() const;
 };
-/// Rows in order, from start_index on. Throws ValueError for a negative start and num_samples < 1.
+/// Rows in order, starting at start_index. Throws ValueError for a negative start and num_samples < 1.
 SINDRI_API Sampler SequentialSampler(std::optional<int64_t> start_index = {}, std::optional<int64_t> num_samples = {});
 /// A new permutation in each pass; with replacement, independent draws. Throws ValueError for num_samples < 1.
 SINDRI_API Sampler RandomSampler(bool replacement = false, std::optional<int64_t> num_samples = {});
 /// Every num_shards-th row. With pad, shards are equally long, and the first rows appear again if needed; without, no
 /// row appears twice and shards differ by at most one row (for sharded evaluation). `offset` is the shard of the first
-/// row; -1 for none. Throws ValueError for numbers out of range.
+/// row; -1 for none. Throws ValueError for values out of range.
 SINDRI_API Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle = true, std::optional<int64_t> num_samples = {}, int64_t offset = -1,
                                       bool pad = true);
 /// These rows, in this order. Throws ValueError for negative indices and num_samples < 1.
 SINDRI_API Sampler SubsetSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
-/// These rows, in a new order in each pass. Throws as SubsetSampler.
+/// These rows, in a new order in each pass. Throws as SubsetSampler does.
 SINDRI_API Sampler SubsetRandomSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
 
 /// Columns and workers of map().

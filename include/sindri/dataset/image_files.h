@@ -35,7 +35,8 @@ SINDRI_API Tensor read_image(const std::string& path, ImageReadMode mode = Image
 SINDRI_API Tensor encode_jpeg(const Tensor& image, int quality = 75);
 
 /// Encodes an image as a PNG file, without loss. compression_level 0 stores the rows; 1 to 9 all compress runs of equal
-/// bytes, which is fast, and is what MindSpore's encoder produces. Sides are at most 1,000,000. Throws as encode_jpeg.
+/// bytes, which is fast, and is what MindSpore's encoder produces. Sides are at most 1,000,000. Throws as encode_jpeg
+/// does.
 SINDRI_API Tensor encode_png(const Tensor& image, int compression_level = 6);
 
 /// Writes encode_jpeg() to a file, whatever its suffix. Throws as encode_jpeg and write_file.

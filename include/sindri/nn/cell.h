@@ -95,7 +95,7 @@ class SINDRI_API Cell {
   std::vector<std::pair<std::string, Cell*>> cells_and_names();
   /// Parameters with requires_grad, in definition order. First sets every Parameter's name() to its path, unless the
   /// name is already a longer path that ends in it. So a call on a part of a network does not shorten the names that a
-  /// call on the whole gave. Throws as parameters_and_names.
+  /// call on the whole gave. Throws as parameters_and_names does.
   std::vector<Parameter*> trainable_params();
   /// Parameters without requires_grad, otherwise as trainable_params.
   std::vector<Parameter*> untrainable_params();
@@ -125,7 +125,7 @@ class SINDRI_API Cell {
   }
   /// As child, without the type.
   void add_child(const std::string& name, std::shared_ptr<Cell> c, bool prefix = true);
-  /// Replaces the child of this name. Throws ValueError if there is none, and as child.
+  /// Replaces the child of this name. Throws ValueError if there is none, and as child does.
   void set_child(const std::string& name, std::shared_ptr<Cell> c);
   /// Returns the inputs of construct_values as tensors. Throws ValueError unless there are `count`, all tensors.
   std::vector<Tensor> tensor_inputs(Span<const Value> in, size_t count) const;

@@ -9,8 +9,8 @@
 
 namespace sindri::nn {
 
-/// Options of Conv2d, with MindSpore's defaults: pad_mode "same", no bias, N(0, 0.01²). (PyTorch: no padding, bias,
-/// HeUniform(sqrt(5)).)
+/// Options of Conv2d, with MindSpore's defaults: pad_mode "same", no bias, N(0, 0.01²). PyTorch's defaults: no padding,
+/// a bias, HeUniform(sqrt(5)).
 struct Conv2dOptions {
   int64_t in_channels = 0;  ///< required
   int64_t out_channels = 0;  ///< required

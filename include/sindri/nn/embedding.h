@@ -10,16 +10,16 @@
 namespace sindri::nn {
 
 /// Options of Embedding.
-struct EmbeddingOptions {  ///< rows of the table; required
-  int64_t vocab_size = 0;  ///< width of a row; required
-  int64_t embedding_size = 0;  ///< required
+struct EmbeddingOptions {
+  int64_t vocab_size = 0;  ///< rows of the table; required
+  int64_t embedding_size = 0;  ///< width of a row; required
   bool use_one_hot = false;  ///< computes a product with one-hot rows instead of selecting rows
   Init embedding_table = "normal";  ///< initial values of the table
   std::optional<int64_t> padding_idx = std::nullopt;  ///< this row is initialised to zeros
 };
 
-/// Rows of a table, selected by ids of any shape -> ids.shape + [embedding_size] (MindSpore: nn.Embedding). Parameter
-/// embedding_table [vocab_size, embedding_size].
+/// Looks up rows of a table by integer ids (MindSpore: nn.Embedding). Shape: ids of any shape -> that shape with a
+/// trailing dimension of embedding_size. Parameter embedding_table [vocab_size, embedding_size].
 class SINDRI_API Embedding final : public Cell {
  public:
   using Options = EmbeddingOptions;

@@ -20,7 +20,7 @@ SINDRI_API BatchNormOut batch_norm_train(const Tensor& x, const Tensor& gamma, c
 /// Batch norm with given statistics, mean and var [C]: (x - mean)·rsqrt(var + eps)·gamma + beta. Differentiable in x,
 /// gamma and beta. Throws as batch_norm_train does.
 SINDRI_API Tensor batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& var, double eps = 1e-5);
-/// Normalises over the dimensions from begin_norm_axis on; gamma and beta have exactly those dimensions. Throws
+/// Normalises over dimension begin_norm_axis and all after it; gamma and beta have exactly those dimensions. Throws
 /// ShapeError if they do not, ValueError for a negative eps.
 SINDRI_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t begin_norm_axis = -1, double eps = 1e-7);
 

@@ -18,7 +18,7 @@ struct AdagradOptions {
 class SINDRI_API Adagrad final : public Optimizer {
  public:
   using Options = AdagradOptions;
-  /// Throws ValueError for a negative accum, and as Optimizer.
+  /// Throws ValueError for a negative accum, and as Optimizer does.
   Adagrad(Params params, const Options& o);
 
  protected:
@@ -45,7 +45,7 @@ struct AdadeltaOptions {
 class SINDRI_API Adadelta final : public Optimizer {
  public:
   using Options = AdadeltaOptions;
-  /// Throws ValueError for rho outside [0, 1] or a negative epsilon, and as Optimizer.
+  /// Throws ValueError for rho outside [0, 1] or a negative epsilon, and as Optimizer does.
   Adadelta(Params params, const Options& o);
 
  protected:

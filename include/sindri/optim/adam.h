@@ -23,7 +23,7 @@ struct AdamOptions {
 class SINDRI_API Adam : public Optimizer {
  public:
   using Options = AdamOptions;
-  /// Throws ValueError for betas outside (0, 1), eps <= 0 or use_amsgrad with use_nesterov, and as Optimizer.
+  /// Throws ValueError for betas outside (0, 1), eps <= 0 or use_amsgrad with use_nesterov, and as Optimizer does.
   Adam(Params params, const Options& o) : Adam("Adam", std::move(params), o, {}) {}
 
  protected:
@@ -43,7 +43,7 @@ class SINDRI_API Adam : public Optimizer {
 /// gradient does not contain; here gradients contain every row.
 class SINDRI_API LazyAdam final : public Adam {
  public:
-  /// Throws as Adam.
+  /// Throws as Adam does.
   LazyAdam(Params params, const Options& o) : Adam("LazyAdam", std::move(params), o, {1}) {}
 };
 
@@ -60,7 +60,7 @@ struct AdamWeightDecayOptions {
 class SINDRI_API AdamWeightDecay final : public Optimizer {
  public:
   using Options = AdamWeightDecayOptions;
-  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer does.
   AdamWeightDecay(Params params, const Options& o);
   bool decays_gradient() const override { return false; }
 
@@ -87,7 +87,7 @@ struct AdaMaxOptions {
 class SINDRI_API AdaMax final : public Optimizer {
  public:
   using Options = AdaMaxOptions;
-  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer does.
   AdaMax(Params params, const Options& o);
 
  protected:

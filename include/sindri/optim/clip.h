@@ -17,7 +17,7 @@ SINDRI_API Tensor clip_by_norm(const Tensor& x, const Tensor& clip_norm, const o
 /// tensors. Throws ValueError if there are none.
 SINDRI_API Tensor global_norm(const TensorList& xs);
 /// Multiplies every tensor by clip_norm/max(global_norm, clip_norm) (Pascanu et al. 2013). Throws ValueError unless
-/// clip_norm > 0, and as global_norm.
+/// clip_norm > 0, and as global_norm does.
 SINDRI_API TensorList clip_by_global_norm(const TensorList& xs, double clip_norm = 1.0);
 /// The same for a scalar tensor clip_norm, whose value is not checked. `norm` is the norm of all tensors if it is known
 /// already.

@@ -21,7 +21,7 @@ class SINDRI_API FTRL final : public Optimizer {
  public:
   using Options = FTRLOptions;
   /// Throws ValueError for negative initial_accum, l1 or l2, a learning rate that is not positive, lr_power above 0 and
-  /// groups with separate learning rates, and as Optimizer.
+  /// groups with separate learning rates, and as Optimizer does.
   FTRL(Params params, const Options& o);
 
  protected:

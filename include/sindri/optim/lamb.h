@@ -22,7 +22,7 @@ struct LambOptions {
 class SINDRI_API Lamb final : public Optimizer {
  public:
   using Options = LambOptions;
-  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer.
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer does.
   Lamb(Params params, const Options& o);
   bool decays_gradient() const override { return false; }
   bool needs_step_count() const override { return true; }
@@ -87,7 +87,7 @@ class SINDRI_API LARS final : public Optimizer {
   int variant(int64_t step) const override { return inner_->variant(step); }
   /// The wrapped optimizer.
   Optimizer& wrapped() { return *inner_; }
-  /// Returns the gradients that the wrapped optimizer's rule gets for these. Throws as apply.
+  /// Returns the gradients that the wrapped optimizer's rule gets for these. Throws as apply does.
   TensorList rescale(const TensorList& grads, const Tensor& inv_scale = {});
 
  protected:

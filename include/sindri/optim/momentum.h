@@ -21,7 +21,7 @@ struct MomentumOptions {
 class SINDRI_API Momentum final : public Optimizer {
  public:
   using Options = MomentumOptions;
-  /// Throws ValueError for a negative momentum, and as Optimizer.
+  /// Throws ValueError for a negative momentum, and as Optimizer does.
   Momentum(Params params, const Options& o);
 
  protected:

@@ -102,7 +102,7 @@ class SINDRI_API Optimizer {
   /// it is computed. Throws ValueError for another number of gradients, ShapeError for a gradient of another shape.
   void apply(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
   /// First half of apply: writes the optimizer's state, but not the parameters. In a skipped step the values are the
-  /// old ones. Throws as apply.
+  /// old ones. Throws as apply does.
   Updates compute_updates(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
   /// Second half of apply. Throws ValueError if values are missing, ShapeError for a value of another shape than its
   /// parameter.

@@ -20,7 +20,7 @@ struct RMSPropOptions {
 class SINDRI_API RMSProp final : public Optimizer {
  public:
   using Options = RMSPropOptions;
-  /// Throws ValueError for a negative decay or momentum and for epsilon <= 0, and as Optimizer.
+  /// Throws ValueError for a negative decay or momentum and for epsilon <= 0, and as Optimizer does.
   RMSProp(Params params, const Options& o);
 
  protected:

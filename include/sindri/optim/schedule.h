@@ -72,7 +72,7 @@ class SINDRI_API WeightDecay {
 SINDRI_API std::vector<double> rates_of(const LearningRateSchedule& schedule, int64_t total_step, int64_t step_per_epoch = 1, const char* who = "rates_of");
 
 // Schedules under MindSpore's names. Each makes a registered schedule (registry.h), documented in optim/schedules/. p =
-// step/decay_steps, rounded down with is_stair. Numbers out of range throw ValueError.
+// step/decay_steps, rounded down with is_stair. Values out of range throw ValueError.
 
 /// A registered schedule, made by name and settings.
 class SINDRI_API NamedSchedule : public LearningRateSchedule {
@@ -127,7 +127,7 @@ class SINDRI_API CosineDecayLR final : public NamedSchedule {
 };
 
 // Lists of rates, one per step (MindSpore: nn.exponential_decay_lr and so on): the schedule of the same name at e =
-// floor(step/step_per_epoch), with decay_epoch as its decay_steps. Numbers out of range throw ValueError.
+// floor(step/step_per_epoch), with decay_epoch as its decay_steps. Values out of range throw ValueError.
 
 /// learning_rates[i] for the steps from milestone[i-1], or from 0, to before milestone[i]. Throws ValueError unless
 /// milestones rise and there is one per rate.
@@ -162,8 +162,8 @@ struct LrOptions {
 /// - cosine: lr_max·(T - i)/D·(1 + cos(0.94·pi·i/D))/2 + 1e-5·lr_max at step i, with T all and D decay steps
 /// - linear: down to lr_end
 ///
-/// The cosine mode's warm-up reaches lr_max on its last step, that of the others one step later. Throws ValueError for
-/// an unknown mode and numbers out of range.
+/// In the cosine mode the warm-up reaches lr_max on its last step, in the other modes one step later. Throws ValueError
+/// for an unknown mode and for values out of range.
 SINDRI_API std::vector<float> get_lr(const LrOptions& o);
 /// Rates of the cosine mode, with a warm-up from 0, from step `global_step` on. Throws ValueError for a step outside
 /// the course.

@@ -24,7 +24,7 @@ struct SGDOptions {
 class SINDRI_API SGD final : public Optimizer {
  public:
   using Options = SGDOptions;
-  /// Throws ValueError for negative values and for Nesterov without momentum or with dampening, and as Optimizer.
+  /// Throws ValueError for negative values and for Nesterov without momentum or with dampening, and as Optimizer does.
   SGD(Params params, const Options& o);
 
  protected:

@@ -14,8 +14,9 @@ namespace sindri::optim {
 /// batch_size is 32 by default.
 struct ThorOptions {
   LearningRate learning_rate = 0.1;
-  /// Damping λ ≥ 0 per update: a number, a table with one entry per update of the run, or a schedule. Its square root
-  /// (that of λ/positions for convolutions) is added to the diagonal of each factor before inversion.
+  /// Damping λ ≥ 0 per update: a number, a table with one entry per update of the run, or a schedule. √λ is added to the diagonal
+  /// of each factor before inversion. For convolutions it is √(λ/positions), with the number of output positions (height times
+  /// width).
   LearningRate damping = 0.03;
   double momentum = 0.9;
   WeightDecay weight_decay = 0;  ///< of every parameter that decay_filter selects; added after preconditioning
@@ -70,19 +71,18 @@ struct ThorOptions {
 ///
 ///   U = G⁻¹·dW·A⁻¹,   A = E[aᵀa],  G = E[gᵀg]      a: input of the weight, g: gradient of one sample with respect to the output
 ///
-/// with damped factors of one mini-batch, which are reused for `frequency` updates. gamma and beta of layer norms
-/// follow a diagonal rule; other parameters use their gradient. Weight decay, clipping and momentum follow: v =
-/// momentum·v + U; w -= lr·v. The inputs of weights come from the uses that the training step keeps (ParamUse), so
-/// networks need no changes.
+/// with damped factors computed from one mini-batch and reused for `frequency` updates. gamma and beta of layer norms follow a
+/// diagonal rule; other parameters use their plain gradient. Weight decay, clipping and momentum are applied afterwards: v =
+/// momentum·v + U; w -= lr·v. The training step records the inputs of each weight (ParamUse), so networks need no changes.
 ///
-/// State: `moments.<param>` (v), momentum; from the first refresh on `matrix_a_inv.<param>` and `matrix_g_inv.<param>`
+/// State: `moments.<param>` (v) and momentum; after the first refresh also `matrix_a_inv.<param>` and `matrix_g_inv.<param>`
 /// ([blocks, width, width]; an embedding's matrix_a_inv is a vector) and thor_ready. Joint damping stores
-/// `matrix_a_vectors.<param>`, `matrix_a_values.<param>` and so on instead, factor_decay also `matrix_a.<param>` and
+/// `matrix_a_vectors.<param>`, `matrix_a_values.<param>` and so on instead. factor_decay also stores `matrix_a.<param>` and
 /// `matrix_g.<param>`, trace_rule also `thor_trace.<param>`.
 class SINDRI_API Thor final : public Optimizer {
  public:
   using Options = ThorOptions;
-  /// Throws ValueError for numbers out of range and options that exclude each other, and as Optimizer.
+  /// Throws ValueError for values out of range and for options that exclude each other, and as Optimizer does.
   Thor(Params params, const Options& o);
   ~Thor() override;
 
@@ -136,8 +136,8 @@ class SINDRI_API Thor final : public Optimizer {
 
 namespace sindri {
 
-/// Makes Thor for a network's trainable parameters, with the arguments of MindSpore's nn.thor and their defaults. net
-/// is a Cell, or another type with trainable_params(). Throws as optim::Thor.
+/// Makes Thor for a network's trainable parameters, with the arguments of MindSpore's nn.thor and their defaults. net is a Cell, or
+/// another type with trainable_params(). Throws as optim::Thor does.
 template <class Net> std::shared_ptr<optim::Thor> thor(Net& net, const optim::LearningRate& learning_rate, const optim::LearningRate& damping, double momentum,
                                                        double weight_decay = 0, double loss_scale = 1, int64_t batch_size = 32, bool use_nesterov = false,
                                                        std::function<bool(const Parameter&)> decay_filter = {}, std::vector<int64_t> split_indices = {},

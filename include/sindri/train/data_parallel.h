@@ -94,12 +94,13 @@ class SINDRI_API DataParallel {
 
   // Collective calls on the host: all ranks make them, in the same order.
 
-  /// Call before the first step. Compares plans, then gives all ranks rank 0's parameters, network state and `state` (optimizer,
-  /// loss scale, algorithms, counters), and every virtual rank the network's moving statistics. Throws CommError (kCommMismatch)
-  /// with the first line that differs, its values and their ranks.
+  /// Call before the first step. Compares the ranks' plans. Then broadcasts rank 0's parameters, network state and `state`
+  /// (optimizer, loss scale, algorithms, counters), and copies the network's moving statistics to every virtual rank. Throws
+  /// CommError (kCommMismatch) if plans differ; the message shows the first line that differs, with each of its values and the
+  /// ranks that have it.
   void begin(const PlanLines& more, const std::vector<Parameter*>& state);
-  /// Runs `compile` on rank 0, gives all ranks the kernels that it measured as fastest, and then runs it on the others:
-  /// alternatives may differ in the last bits.
+  /// Runs `compile` on rank 0, broadcasts its measured kernel choices, and then runs `compile` on the other ranks: alternative
+  /// kernels may differ in the last bits.
   void share_kernel_choices(const std::function<void()>& compile);
   /// Compares the parameters' hashes. Throws CommError (kReplicas) naming the ranks that differ from most, and the first
   /// parameter that differs.
@@ -116,10 +117,10 @@ class SINDRI_API DataParallel {
   std::shared_ptr<void> merged();
   /// Adds state that all ranks copy from the first whenever moving statistics are merged.
   void copy_from_first(const std::vector<Parameter*>& state);
-  /// Gives every virtual rank the mean of the gradients collected for the next update (TrainStep::collected), and continues from
-  /// it. Call it before a checkpoint within a group of steps, and if a run ends there.
+  /// Replaces every virtual rank's gradients collected for the next update (TrainStep::collected) by their mean, from which the run
+  /// continues. Call it before a checkpoint within a group of steps, and if a run ends there.
   void merge_collected();
-  /// Gives all virtual ranks of this process the network's moving statistics.
+  /// Copies the network's moving statistics to all virtual ranks of this process.
   void give_moving_averages();
   /// Adds state that each group of ranks keeps separately (TrainStep::ranks_per_group), besides what forward writes.
   void keep_of_groups(const std::vector<Parameter*>& state);

@@ -26,8 +26,8 @@ class SINDRI_API LrRange {
   const std::vector<double>& losses() const { return losses_; }  ///< of the steps so far
   /// Means over neighbouring steps (a 25th of all steps to each side), one for each loss.
   std::vector<double> smoothed() const;
-  /// The rate at which the smoothed loss falls fastest with the logarithm of the rate, before its minimum. Empty if the loss
-  /// never falls by at least 2 %, or after fewer than 10 steps.
+  /// The suggested rate: where the smoothed loss, as a function of the logarithm of the rate, is steepest before it reaches its
+  /// minimum. Empty if the loss never falls by at least 2 %, or after fewer than 10 steps.
   std::optional<double> suggestion() const;
   /// CSV text with the columns step, lr, loss, smoothed.
   std::string csv() const;

@@ -43,11 +43,11 @@ struct GraphParameter {
   std::string name, type;  ///< type: NumPy's name
   std::vector<int64_t> shape;
 };
-/// A GraphProto: Cells as nodes in the scopes of their dotted names, and parameters. cells: (name, class); the outermost Cell's
-/// name is empty.
+/// A GraphProto that describes a network: one node per Cell, in the scope that its dotted name gives, and the parameters. `cells`
+/// are pairs (dotted name, class); the outermost Cell's name is empty.
 SINDRI_API std::string graph(const std::vector<std::pair<std::string, std::string>>& cells, const std::vector<GraphParameter>& parameters);
 
-/// Names with numbers or texts.
+/// Names with numbers or strings.
 using Facts = std::vector<std::pair<std::string, std::variant<int64_t, double, std::string>>>;
 /// The message of a plugin: "train_lineage", "eval_lineage", "custom_lineage_data" or "dataset_graph". Facts without a field in
 /// it are omitted. Throws ValueError for another plugin.

@@ -1,5 +1,5 @@
-// See generated_code.h. A cache file contains a line with its form and key, a line with the size and the hash of the
-// cubin, and the cubin.
+// See generated_code.h. A cache file consists of a line with the format version and the key, a line with the cubin's size and hash,
+// and the cubin itself.
 #include "src/device/cuda/generated_code.h"
 
 #include <fmt/format.h>
@@ -120,7 +120,7 @@ void keep_cubin(const std::string& file, const std::string& key, const std::stri
   bound_folder(fs::path(file).parent_path());
 }
 
-// Warns once per process: the texts of one network fail for one reason.
+// Warns once per process: all generated sources of a network fail for the same reason.
 void tell_failure(const std::string& why) {
   static std::atomic<bool> told{false};
   log::write(told.exchange(true) ? log::Level::kDebug : log::Level::kWarn, "dispatch",

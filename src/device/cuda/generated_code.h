@@ -9,7 +9,7 @@
 
 namespace sindri::cuda {
 
-/// A file that generated texts include.
+/// A file that generated sources include.
 struct GeneratedHeader {
   const char* name;
   const char* text;
@@ -31,7 +31,7 @@ struct GeneratedFunction {
 /// (generated/HASH.cubin) has it. A text that NVRTC rejects is reported once and not tried again; so is a missing
 /// NVRTC. May be called from any thread; kernels live as long as the process.
 const GeneratedFunction& generated_function(const std::string& text, const char* name, int device);
-/// Number of texts that this process has passed to NVRTC.
+/// Number of sources that this process has passed to NVRTC.
 int64_t generated_compilations();
 
 struct NvrtcApi;
