@@ -160,7 +160,7 @@ void check_head(comm::Communicator& group, int from, const Head& got, const Head
   session.check();
 }
 
-// In round d each rank sends to the d-th rank after it and receives from the d-th before it. A rank that waits in a round waits for one in this round
+// In round d each rank sends to the d-th rank after it and receives from the d-th before it. A rank that waits in round d waits for a rank that is in round d
 // or an earlier one, so there is no deadlock.
 void neighbor_exchange(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<ExchangeAttrs>();

@@ -29,7 +29,7 @@ Tensor turning(const Tensor& s, const Tensor& q, const Tensor& dq) {
 
 // Townsend 2016, "Differentiating the singular value decomposition", section 3: with the thin factors and S = diag(s)
 //   da = U·(J_u·S + S·J_v + diag(ds))·Vᵀ + (I - U·Uᵀ)·dU·S⁻¹·Vᵀ + U·S⁻¹·dVᵀ·(I - V·Vᵀ).
-// If dU or dV is given, it exists only for distinct singular values (above 0 if a is not square).
+// With dU or dV, da exists only if the singular values are distinct (and above 0 if a is not square).
 std::vector<Tensor> vjp(const VjpContext& c) {
   const Tensor &u = c.out[0], &s = c.out[1], &v = c.out[2], &du = c.dout[0], &ds = c.dout[1], &dv = c.dout[2];
   const int64_t m = u.dim(-2), n = v.dim(-2), k = s.dim(-1);

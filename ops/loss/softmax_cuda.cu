@@ -1,4 +1,4 @@
-// softmax, log_softmax and their gradients on CUDA devices. Bytes: x (or dy and y) once from memory, once more from the caches if a row or a block of
+// softmax, log_softmax and their gradients on CUDA devices. Memory traffic: x (or dy and y) once from memory, once more from the caches if a row or a block of
 // columns fits there, and the result once. Sums in float; double for float64.
 #include <string_view>
 

@@ -1,4 +1,5 @@
-// Batch normalisation forward, with and without relu and residual, on CUDA devices. Bytes: x twice, the residual once, y once.
+// Batch normalisation forward, with and without relu and residual, on CUDA devices. Memory traffic: x twice, the residual once, y
+// once.
 #include "ops/norm/batch_norm_cuda.h"
 
 namespace sindri::cuda {

@@ -1,5 +1,6 @@
 // Batch normalisation, relu and max pooling in one kernel on CUDA devices, and their gradient: the stem of residual networks. The normalised image is never
-// written. Bytes: forward x twice, y and argmax once; gradient x, dy (and its addend) and argmax twice, dx once. Overlapping windows are read from the caches.
+// written. Memory traffic: forward x twice, y and argmax once; gradient x, dy (and its addend) and argmax twice, dx once. Overlapping windows are read from the
+// caches.
 //
 // Results are bitwise identical to those of the separate kernels: statistics and sums use the same values in the same order, and each value is rounded where
 // those kernels store it.

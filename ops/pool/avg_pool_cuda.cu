@@ -1,7 +1,7 @@
 // Average pooling on CUDA devices: fixed and adaptive windows and their gradients. Small windows are a thread's loop (in channels-last layout over 16 bytes of
 // neighbouring channels). Large ones, as in global pooling, are summed by a whole warp or, channels-last, by eight rows of threads whose sums are combined in
-// shared memory. Gradients are gathered. Bytes: x read once and y written once; backward dy read once and dx written once. Elements shared by windows are read
-// from the cache.
+// shared memory. Gradients are gathered. Memory traffic: x read once and y written once; backward dy read once and dx written once. Elements shared by windows
+// are read from the cache.
 #include "ops/pool/pool_cuda.h"
 #include "src/device/cuda/compensated.h"
 

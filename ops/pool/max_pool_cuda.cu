@@ -1,7 +1,7 @@
 // max_pool2d, its gradient and max_pool2d_take on CUDA devices. A thread computes one element of the result, in channels-last layout 16 bytes of neighbouring
-// channels. The gradient is gathered: an element of dx reads the windows that contain it, so there are no atomic additions and dx is written once. Bytes:
-// forward reads x once (overlapping windows from the cache) and writes y and argmax; backward reads dy (and its addend) and argmax, windows over an element
-// from the cache, and writes dx.
+// channels. The gradient is gathered: an element of dx reads the windows that contain it, so there are no atomic additions and dx is written once. Memory
+// traffic: forward reads x once (overlapping windows from the cache) and writes y and argmax; backward reads dy (and its addend) and argmax, windows over an
+// element from the cache, and writes dx.
 #include <limits>
 
 #include "ops/pool/pool_cuda.h"

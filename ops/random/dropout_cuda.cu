@@ -1,5 +1,5 @@
 // dropout and dropout_grad on CUDA devices (one computation), with the CPU's masks. A thread draws a block of four words and applies it to its four elements.
-// In channels-last tensors these are a pixel apart, so neighbouring threads process neighbouring channels. Bytes: x read once, y written once.
+// In channels-last tensors these are a pixel apart, so neighbouring threads process neighbouring channels. Memory traffic: x read once, y written once.
 #include "ops/random/random_cuda.h"
 #include "src/device/cuda/divisor.h"
 

@@ -1,5 +1,5 @@
 // Random tensors on CUDA devices, bitwise identical to the CPU's. Arithmetic is IEEE double without fused operations in the CPU's order; logarithm, sine and
-// cosine are its series (random_simd.cc). A thread draws one block of four words and writes its elements. Bytes: the result, written once.
+// cosine are its series (random_simd.cc). A thread draws one block of four words and writes its elements. Memory traffic: the result, written once.
 #include "ops/random/random_cuda.h"
 
 #include <bit>

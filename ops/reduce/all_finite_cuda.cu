@@ -1,4 +1,4 @@
-// all_finite on CUDA devices: one launch for up to five hundred tensors, whose pieces are distributed over blocks. Bytes: every input once, in 16-byte
+// all_finite on CUDA devices: one launch for up to five hundred tensors, whose pieces are distributed over blocks. Memory traffic: every input once, in 16-byte
 // accesses.
 #include <algorithm>
 

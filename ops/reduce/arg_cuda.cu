@@ -1,4 +1,4 @@
-// argmax and argmin on CUDA devices. Bytes: the input once and the output once.
+// argmax and argmin on CUDA devices. Memory traffic: the input once and the output once.
 #include <string_view>
 
 #include "ops/reduce/reduce_impl.h"

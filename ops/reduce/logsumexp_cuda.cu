@@ -1,5 +1,5 @@
-// logsumexp on CUDA devices: m + log(sum(e^(x - m))), where m is the largest element if that is finite, else 0, so that infinities are preserved. Bytes: the
-// input once and the output once, since m and the sum are computed in one pass (rows.h).
+// logsumexp on CUDA devices: m + log(sum(e^(x - m))), where m is the largest element if that is finite, else 0, so that infinities are preserved. Memory
+// traffic: the input once and the output once, since m and the sum are computed in one pass (rows.h).
 #include "ops/reduce/reduce_impl.h"
 #include "src/device/cuda/fold.h"
 #include "src/device/cuda/rows.h"

@@ -1,4 +1,4 @@
-// sum, mean, prod, max, min, any, all and norm on CUDA devices. Bytes: the input once and the output once; if there are few outputs, a second kernel
+// sum, mean, prod, max, min, any, all and norm on CUDA devices. Memory traffic: the input once and the output once; if there are few outputs, a second kernel
 // reads and writes at most about a thousand parts. The operation is selected once per vector of elements, so that one kernel per type serves all of them.
 //
 // Sums are in float (double for float64), products and squares in double, in which they neither overflow nor underflow before the result does.

@@ -1,7 +1,7 @@
 // cumsum, cumprod and linear_scan on CUDA devices. If the axis is the last dimension, a block processes a line in tiles; otherwise a thread processes a
 // line, with neighbours in memory in neighbouring threads. If there are few long lines, they are cut into chunks: first the chunks' totals, then the prefix
-// of each chunk, then the elements again. Bytes: operands once (twice in chunks), the result once. In double and int64, each element rounded once, as on the
-// CPU.
+// of each chunk, then the elements again. Memory traffic: operands once (twice in chunks), the result once. In double and int64, each element rounded once, as
+// on the CPU.
 //
 // A policy has Acc, begin(), combine(first, second) of adjacent stretches, take(at, i), the element at offset `at`, which is the i-th that the scan visits,
 // and write(at, acc).

@@ -1,5 +1,5 @@
-// searchsorted on CUDA devices: a binary search for each value. Bytes: values and positions once, log2(n) elements of a row for each value, mostly from the
-// caches.
+// searchsorted on CUDA devices: a binary search for each value. Memory traffic: values and positions once, log2(n) elements of a row for each value, mostly
+// from the caches.
 #include "ops/reduce/reduce_impl.h"
 #include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"

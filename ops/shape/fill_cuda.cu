@@ -1,4 +1,4 @@
-// Tensors made from attributes on CUDA devices: full, arange, one_hot. Bytes: each element of the result is written once; for one_hot each index is
+// Tensors made from attributes on CUDA devices: full, arange, one_hot. Memory traffic: each element of the result is written once; for one_hot each index is
 // read depth times from the cache.
 #include "ops/shape/fill_cuda.h"
 

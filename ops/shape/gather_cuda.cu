@@ -1,5 +1,5 @@
-// gather, embedding, gather_elements and ravel_indices on CUDA devices. Bytes: each element of the result is written once and each selected one read once, rows
-// in elements of up to 16 bytes.
+// gather, embedding, gather_elements and ravel_indices on CUDA devices. Memory traffic: each element of the result is written once and each selected one read
+// once, rows in elements of up to 16 bytes.
 #include "ops/shape/indices_cuda.h"
 #include "ops/shape/scatter.h"
 #include "ops/shape/shape_ops.h"

@@ -1,4 +1,4 @@
-// image_input on CUDA devices. Bytes: each byte of the images is read once and each element of the result written once.
+// image_input on CUDA devices. Memory traffic: each byte of the images is read once and each element of the result written once.
 #include "ops/shape/image_input.h"
 #include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"

@@ -1,5 +1,5 @@
-// pad, pad_grad and slice_grad on CUDA devices, each in one pass: a thread computes the source of an element of the result. Bytes: the result is written once,
-// the operand read once (pad repeats elements from the cache).
+// pad, pad_grad and slice_grad on CUDA devices, each in one pass: a thread computes the source of an element of the result. Memory traffic: the result is
+// written once, the operand read once (pad repeats elements from the cache).
 #include <algorithm>
 #include <vector>
 

@@ -2,8 +2,8 @@
 //
 // The updates' numbers are sorted by row. A thread processes a chunk of 32 of them in one column. Rows that start and end in the chunk are complete and are
 // added to the result. The part of a row that extends beyond the chunk is stored as its first (`head`) or last (`tail`) sum, and a second kernel adds these in
-// order. So a row that all updates name takes 32 times fewer steps than updates, each with independent loads. Bytes: updates read once, indexed rows read and
-// written once, 1/16 of the updates' size of partial sums, and the sort of the indices.
+// order. So a row that all updates name takes 32 times fewer steps than updates, each with independent loads. Memory traffic: updates read once, indexed rows
+// read and written once, 1/16 of the updates' size of partial sums, and the sort of the indices.
 #include "ops/shape/fill_cuda.h"
 #include "ops/shape/indices_cuda.h"
 #include "ops/shape/row_sort_cuda.h"

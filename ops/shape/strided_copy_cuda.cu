@@ -3,7 +3,7 @@
 //   - runs that are contiguous on both sides are moved in elements of up to 16 bytes, in the destination's order;
 //   - if the source is contiguous along another dimension than the destination, 32x32 or 64x64 tiles pass through shared memory, or, if one of the
 //     two dimensions is short (images of three channels), a thread moves a whole row of it.
-// Bytes: each element is read once and written once (a repeated source is read from the cache).
+// Memory traffic: each element is read once and written once (a repeated source is read from the cache).
 #include "ops/shape/strided_copy_cuda.h"
 
 #include <algorithm>
