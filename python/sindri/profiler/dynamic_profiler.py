@@ -11,6 +11,8 @@ from sindri import log as logger
 from sindri.profiler._recording import Recording
 from sindri.train.callback._callback import Callback, RunContext
 
+__all__ = ['DynamicProfilerMonitor']
+
 
 class DynamicProfilerMonitor(Callback):
     """Reads `<cfg_path>/profiler_config.json`, and records the steps that it names (`start_step`, `stop_step`) to `<output_path>/rank0_start<a>_stop<b>`.

@@ -7,6 +7,8 @@ from sindri.profiler.common import _ExperimentalConfig
 from sindri.profiler.profiler import _warn_of_options
 from sindri.profiler.schedule import ProfilerAction
 
+__all__ = ['profile']
+
 
 class profile:  # pylint: disable=invalid-name
     """Records the steps that a schedule chooses. `step()` ends a step.

@@ -7,6 +7,8 @@ from sindri import log as logger
 from sindri.common.no_effect import PROFILER_OPTIONS, no_effect
 from sindri.profiler._recording import Recording
 
+__all__ = ['Profiler']
+
 _live: Optional['Profiler'] = None
 # Options for other devices and older versions, accepted without effect: kernels are recorded in any case.
 _HINTS = {'profile_communication', 'profile_memory', 'aicore_metrics', 'aic_metrics', 'l2_cache', 'sync_enable', 'data_process', 'timeline_limit',

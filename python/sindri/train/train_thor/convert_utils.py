@@ -9,6 +9,8 @@ from sindri.nn.cell import Cell
 from sindri.nn.optim.thor import THOR
 from sindri.train.train_thor.model_thor import ModelThor
 
+__all__ = ["ConvertNetUtils", "ConvertModelUtils"]
+
 
 class ConvertNetUtils:
     """Marks a network as second-order.

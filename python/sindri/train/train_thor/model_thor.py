@@ -8,6 +8,8 @@ from sindri.nn.cell import Cell
 from sindri.nn.optim.thor import THOR
 from sindri.train.model import Model
 
+__all__ = ["ModelThor"]
+
 
 class ModelThor(Model):
     """A Model for THOR.

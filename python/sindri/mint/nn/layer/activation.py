@@ -11,6 +11,9 @@ from sindri.common.tensor import Tensor
 from sindri.mint.nn import functional as F
 from sindri.nn.cell import Cell
 
+__all__ = ["ReLU", "ReLU6", "SiLU", "ELU", "Hardtanh", "Threshold", "SELU", "Mish", "Sigmoid", "Tanh", "LogSigmoid", "Hardsigmoid", "Hardswish",
+           "Hardshrink", "Softshrink", "GELU", "GLU", "Softmax", "LogSoftmax", "PReLU"]
+
 
 class ReLU(Cell):
     """Applies max(input, 0) elementwise.

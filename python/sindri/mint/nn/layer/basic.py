@@ -12,6 +12,9 @@ from sindri.common.tensor import Tensor
 from sindri.mint.nn import functional as F
 from sindri.nn.cell import Cell
 
+__all__ = ["Linear", "Embedding", "Dropout", "Dropout2d", "Flatten", "Identity", "Fold", "Unfold", "PixelShuffle", "Upsample", "UpsamplingNearest2d",
+           "UpsamplingBilinear2d"]
+
 
 def drawn(weight_init: Any, bias_init: Any, shape: Tuple[int, ...], outputs: int, bias: bool, dtype: Any) -> Tuple[Parameter, Optional[Parameter]]:
     """Returns (weight, bias or None), by default both from U(±1/sqrt(fan_in)) as in PyTorch, where fan_in is the product

@@ -10,6 +10,8 @@ from sindri.mint.nn._convolution import numbers, pads_of
 from sindri.mint.nn.layer.basic import drawn
 from sindri.nn.cell import Cell
 
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"]
+
 _PAD_MODES = {"zeros": "constant", "reflect": "reflect", "replicate": "replicate", "circular": "circular"}
 
 

@@ -14,6 +14,8 @@ from sindri.mint.nn import functional as F
 from sindri.nn.cell import Cell
 from sindri.nn.layer.normalization import normalize_over_ranks
 
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm", "GroupNorm", "LayerNorm"]
+
 
 def _parameter(value: str, shape: Tuple[int, ...], name: str, dtype: Any, trained: bool = True) -> Parameter:
     return Parameter(initializer(value, shape, dtype), name=name, requires_grad=trained)

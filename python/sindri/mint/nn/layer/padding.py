@@ -8,6 +8,9 @@ from sindri.common.tensor import Tensor
 from sindri.mint.nn import functional as F
 from sindri.nn.cell import Cell
 
+__all__ = ["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d", "ReflectionPad1d", "ReflectionPad2d",
+           "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d"]
+
 
 class _Pad(Cell):
     """Pads the last `_dims` dimensions: padding is one int for every side, or (left, right, top, bottom, ...). Raises

@@ -8,6 +8,9 @@ from sindri.common.tensor import Tensor
 from sindri.mint.nn import functional as F
 from sindri.nn.cell import Cell
 
+__all__ = ["AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool2d", "MaxUnpool2d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d",
+           "AdaptiveMaxPool1d", "AdaptiveMaxPool2d"]
+
 
 class _AvgPool(Cell):
     """Base class of layers that average windows; the arguments are the function's."""
