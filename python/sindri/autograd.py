@@ -18,6 +18,16 @@ class ParamUse(NamedTuple):
     Its contribution to the Parameter's gradient is a function of `operands` and `output_grad` alone: output_gradᵀ·input for a Dense layer. A Parameter
     has several uses if several layers share it, or if one layer runs twice.
 
+    Args:
+        parameter (Parameter): The Parameter.
+        op (str): The name of the op ("matmul", "conv2d"); "" for a function with a custom gradient (a Cell with bprop).
+        attrs (dict): The op's attributes: stride, pad, dilation and groups of a convolution.
+        operand (int): The position of the Parameter: operands[operand].
+        operands (tuple[Tensor]): Every input of the op as it received it: in the half type if mixed precision cast it.
+        path (tuple[tuple[str, dict]]): The casts, reshapes, transposes and broadcasts from the Parameter to operands[operand], in order.
+        output_grad (Tensor): The gradient of the op's (first) output, times loss_scale; None if only another output has one.
+        loss_scale (Tensor): The loss scale. Default: None, 1.
+
     Examples:
         >>> import sindri as ms
         >>> net = ms.nn.Dense(2, 1, "ones", has_bias=False)
@@ -27,13 +37,13 @@ class ParamUse(NamedTuple):
     """
 
     parameter: Parameter
-    op: str  # name of the op ("matmul", "conv2d"); "" for a function with a custom gradient (a Cell with bprop)
-    attrs: dict[str, Any]  # the op's attributes: stride, pad, dilation and groups of a convolution
-    operand: int  # operands[operand] is the Parameter
-    operands: tuple[Tensor, ...]  # every input of the op as it received it: in the half type if mixed precision cast it
-    path: tuple[tuple[str, dict[str, Any]], ...]  # the casts, reshapes, transposes, broadcasts from the Parameter to operands[operand], in order
-    output_grad: Optional[Tensor]  # the gradient of the op's (first) output, times loss_scale; None if only another output has one
-    loss_scale: Optional[Tensor] = None  # None: 1
+    op: str
+    attrs: dict[str, Any]
+    operand: int
+    operands: tuple[Tensor, ...]
+    path: tuple[tuple[str, dict[str, Any]], ...]
+    output_grad: Optional[Tensor]
+    loss_scale: Optional[Tensor] = None
 
     def input(self) -> Optional[Tensor]:
         """Returns the operand that is combined with the Parameter.

@@ -414,7 +414,15 @@ def get_ps_context(attr_key: str) -> Any:
 
 
 def reset_ps_context() -> None:
-    """Resets the parameter-server keys to their defaults."""
+    """Resets the parameter-server keys to their defaults.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_ps_context(enable_ssl=True)
+        >>> ms.reset_ps_context()
+        >>> ms.get_ps_context("enable_ssl")
+        False
+    """
     _ps.update(_PS_DEFAULTS)
 
 

@@ -14,6 +14,10 @@ __all__ = ["CellSummary", "NetworkSummary", "summary"]
 class CellSummary:
     """One row of a summary.
 
+    Args:
+        name (str): Dotted path of the Cell.
+        cell (Cell): The Cell.
+
     Attributes:
         name (str): Dotted path of the Cell; empty for the network itself.
         kind (str): Name of its class.
@@ -21,6 +25,12 @@ class CellSummary:
         parameters (int): Number of elements in the parameters of the Cell and of the Cells inside it.
         trainable (int): The part of them that requires gradients.
         calls (int): Number of calls.
+
+    Examples:
+        >>> import sindri as ms
+        >>> row = ms.summary(ms.nn.Dense(4, 3), (2, 4)).cells[0]
+        >>> row.kind, row.outputs, row.parameters
+        ('Dense', [(2, 3)], 15)
     """
 
     def __init__(self, name: str, cell: Cell) -> None:
@@ -35,10 +45,20 @@ class CellSummary:
 class NetworkSummary:
     """The rows of `summary`; printing it shows the table.
 
+    Args:
+        cells (list[CellSummary]): The rows.
+        depth (int): The levels of nested Cells that printing shows; None for all.
+
     Attributes:
         cells (list[CellSummary]): The network and the Cells within it, in the order of cells_and_names().
         parameters (int): Number of elements in all parameters.
         trainable (int): The part of them that requires gradients.
+
+    Examples:
+        >>> import sindri as ms
+        >>> result = ms.summary(ms.nn.Dense(4, 3), (2, 4))
+        >>> len(result.cells), result.trainable
+        (1, 15)
     """
 
     def __init__(self, cells: list[CellSummary], depth: Optional[int]) -> None:

@@ -135,6 +135,10 @@ def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
         msg (str): The text; `args` are inserted with the % operator.
         *args: The values.
         **kwargs: As in the functions of `logging`.
+
+    Examples:
+        >>> from sindri import log
+        >>> log.warning('the loss is %g at step %d', 1.5, 1)
     """
     _setup().warning(msg, *args, stacklevel=2, **kwargs)
 
@@ -146,6 +150,10 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
         msg (str): The text; `args` are inserted with the % operator.
         *args: The values.
         **kwargs: As in the functions of `logging`.
+
+    Examples:
+        >>> from sindri import log
+        >>> log.error('cannot read %s', 'data.csv')
     """
     _setup().error(msg, *args, stacklevel=2, **kwargs)
 
@@ -157,6 +165,10 @@ def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
         msg (str): The text; `args` are inserted with the % operator.
         *args: The values.
         **kwargs: As in the functions of `logging`.
+
+    Examples:
+        >>> from sindri import log
+        >>> log.critical('step %d failed', 1)
     """
     _setup().critical(msg, *args, stacklevel=2, **kwargs)
 

@@ -203,6 +203,19 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
     Raises:
         TypeError: If `boost` is another object, and as nn.TrainOneStepWithLossScaleCell.
         ValueError: If grad_freeze is enabled together with a FreezeOpt.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.WithLossCell(ms.nn.Dense(1, 1, weight_init="ones", has_bias=False), ms.nn.MSELoss())
+        >>> boost = ms.boost.AutoBoost("O1", {"boost": {"mode": "manual", "less_bn": False, "grad_freeze": False, "grad_accumulation": True},
+        ...                                   "grad_accumulation": {"grad_accumulation_step": 2}})
+        >>> optimizer = ms.nn.SGD(net.trainable_params(), 0.5)
+        >>> step = ms.boost.BoostTrainOneStepWithLossScaleCell(net, optimizer, ms.Tensor(16.0), boost).set_train()
+        >>> for _ in range(2):
+        ...     loss, overflow, scale = step(ms.Tensor([[1.0]]), ms.Tensor([[2.0]]))
+        ...     print(net.trainable_params()[0].asnumpy(), overflow, scale)
+        [[1.]] False 16.0
+        [[2.]] False 16.0
     """
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any, boost: Optional[AutoBoost] = None) -> None:

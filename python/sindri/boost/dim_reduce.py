@@ -44,6 +44,23 @@ class DimReduce(Cell):
     Raises:
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range or shapes differ.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> class Quadratic(ms.nn.Cell):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.w = ms.Parameter(ms.Tensor([1.0, 1.0]), name="w")
+        ...
+        ...     def construct(self):
+        ...         return 0.5 * (self.w * self.w).sum()
+        >>> net = Quadratic()
+        >>> clone = ms.Parameter(ms.Tensor([1.0, 1.0]), name="clone")
+        >>> cell = ms.boost.DimReduce(net, ms.nn.SGD([net.w], 1.0), [net.w], np.eye(1, 2), 1, 0.5, 0.0, 0.25, 0.25, 0, 1)
+        >>> _ = cell(net(), (net.w.value(),), [net.w], [clone])
+        >>> print(net.w.asnumpy())  # a full step within the component, a quarter outside
+        [0.   0.75]
     """
 
     max_search = 10

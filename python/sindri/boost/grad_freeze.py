@@ -127,6 +127,17 @@ def freeze_cell(reducer_flag: bool, network: Cell, optimizer: FreezeOpt, sens: f
     Raises:
         TypeError: If an argument has another type.
         ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.SequentialCell(ms.nn.Dense(1, 1, "ones", has_bias=False), ms.nn.Dense(1, 1, "ones", has_bias=False))
+        >>> loss = ms.nn.WithLossCell(net, ms.nn.MSELoss())
+        >>> optimizer, params = ms.nn.SGD(net.trainable_params(), 0.25), net.trainable_params()
+        >>> grad = ms.ops.GradOperation(get_by_list=True, sens_param=True)
+        >>> cells = ms.boost.freeze_cell(False, loss, ms.boost.FreezeOpt(optimizer, [params, params[1:]]), 1.0, grad, False)
+        >>> _ = cells[1].set_train()(ms.Tensor([[1.0]]), ms.Tensor([[2.0]]))  # trains the last layer alone
+        >>> print([p.asnumpy().item() for p in params])
+        [1.0, 1.5]
     """
     check_type("freeze_cell", "'optimizer'", optimizer, FreezeOpt)
     check_type("freeze_cell", "'grad'", grad, GradOperation)

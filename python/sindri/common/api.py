@@ -206,6 +206,19 @@ def cell_attr_register(fn: Any = None, attrs: Any = None) -> Any:
 
     Returns:
         The method, or a decorator.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.common.api import cell_attr_register
+        >>> class Double(ms.nn.Cell):
+        ...     @cell_attr_register
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...
+        ...     def construct(self, x):
+        ...         return 2 * x
+        >>> print(Double()(ms.Tensor([1.0])))
+        [2.]
     """
     def wrap(f: _F) -> _F:
         return f
@@ -248,7 +261,12 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
 
 
 def ms_memory_recycle() -> None:
-    """Does nothing: memory is reused automatically."""
+    """Does nothing: memory is reused automatically.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.ms_memory_recycle()
+    """
 
 
 _JIT_LEVELS = ("", "O0", "O1", "O2", "O3")  # of all versions

@@ -10,13 +10,28 @@ from typing import Any
 
 import numpy as _np
 
-from sindri._core import DType, dtypes as _dtypes, promote_types
+from sindri import _core
+from sindri._core import DType, dtypes as _dtypes
 
 __all__ = ["DType", "promote_types", "bool_", "uint8", "ubyte", "int32", "intc", "int64", "intp", "long", "float16", "half", "bfloat16", "float32",
            "single", "float64", "double", "int8", "byte", "int16", "short", "uint16", "ushort", "uint32", "uintc", "uint64", "uintp", "complex64",
            "complex128", "string", "type_none", "tensor", "tensor_type", "number", "int_", "uint", "float_", "list_", "tuple_", "function",
            "type_type", "Bool", "Int", "Float", "Number", "number_type", "int_type", "uint_type", "float_type", "all_types", "dtype_to_nptype",
            "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype", "issubclass_", "QuantDtype"]
+
+DType.__doc__ = """An element type such as `sindri.float32`. The types are constants of this module; DType has no constructor.
+
+Attributes:
+    name (str): MindSpore's name, such as 'Float32'.
+    numpy_name (str): NumPy's name, such as 'float32'; None for a type that tensors cannot have.
+    is_floating (bool): Whether this is a floating-point type.
+    is_tensor_type (bool): Whether tensors can have this element type.
+
+Examples:
+    >>> import sindri as ms
+    >>> ms.Tensor([1.0]).dtype == ms.float32, ms.float32.numpy_name
+    (True, 'float32')
+"""
 
 bool_ = _dtypes["Bool"]
 uint8 = ubyte = _dtypes["UInt8"]
@@ -57,6 +72,30 @@ _NUMPY = {
     uint64: _np.uint64, float16: _np.float16, float32: _np.float32, float64: _np.float64, complex64: _np.complex64, complex128: _np.complex128,
 }
 _NUMPY_ABSTRACT = {int_: _np.int64, uint: _np.uint64, float_: _np.float64}
+
+
+def promote_types(type1: Any, type2: Any) -> DType:
+    """Returns the element type of the result of an op on tensors of two types.
+
+    Of two integer types or two floating-point types it is the wider one, float32 for float16 and bfloat16. Of an integer and a floating-point type it is
+    the floating-point type.
+
+    Args:
+        type1 (DType): A type.
+        type2 (DType): Another type.
+
+    Returns:
+        DType.
+
+    Raises:
+        TypeError: If an argument is not a type that tensors can have.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.promote_types(ms.uint8, ms.int32), ms.promote_types(ms.int64, ms.float16))
+        Int32 Float16
+    """
+    return _core.promote_types(type1, type2)
 
 
 def dtype_to_nptype(type_: Any) -> Any:

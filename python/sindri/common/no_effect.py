@@ -49,5 +49,9 @@ def no_effect(what: str, instead: str) -> None:
     Args:
         what (str): The setting.
         instead (str): What to use instead.
+
+    Examples:
+        >>> from sindri.common.no_effect import no_effect
+        >>> no_effect("my_option", "use another option")  # prints a warning to stderr
     """
     logger.warning_once("%s has no effect | %s", what, instead)

@@ -38,5 +38,13 @@ def not_yet(symbol: str, part: str) -> NoReturn:
 
     Raises:
         NotYetError: Always.
+
+    Examples:
+        >>> from sindri.common.not_yet import NotYetError, not_yet
+        >>> try:
+        ...     not_yet("nn.LSTM", "recurrent layers")
+        ... except NotYetError as error:
+        ...     print(error.symbol)
+        nn.LSTM
     """
     raise NotYetError(symbol, part)

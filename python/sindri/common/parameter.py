@@ -118,6 +118,26 @@ def _setitem(self: Parameter, key: Any, value: Any) -> None:
 
 
 Parameter.__module__ = "sindri.common.parameter"
+Parameter.__doc__ = """A named Tensor that training updates. A Cell registers the Parameters that are assigned to its attributes.
+
+Args:
+    default_input (number, list, tuple, numpy.ndarray, Tensor): The initial value, which is copied.
+    name (str): The name, 1 to 1024 characters. Default: None, 'Parameter'; a Cell replaces it with the attribute's name.
+    requires_grad (bool): Whether gradients are computed for it. Default: True.
+    layerwise_parallel (bool): Accepted for compatibility. Default: False.
+    parallel_optimizer (bool): Accepted for compatibility. Default: True.
+
+Raises:
+    TypeError: If `default_input` is None, a str or of another type.
+    ValueError: If `default_input` is a bool, an int does not fit int32, the name is invalid, or the Parameter is created in code that is being traced.
+
+Examples:
+    >>> import sindri as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> _ = w.set_data(ms.Tensor([3.0, 4.0]))
+    >>> print(w.name, w.asnumpy())
+    w [3. 4.]
+"""
 Parameter.name = property(_name_of, _set_name, doc="The name; set to the attribute path when attached to a Cell.")
 Parameter.requires_grad = property(_requires_grad_of, _set_requires_grad, doc="Whether training changes it.")
 Parameter.data = property(_itself, _set_value, doc="The Parameter itself; assigning sets the value.")

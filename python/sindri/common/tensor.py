@@ -9,7 +9,7 @@ import numpy as np
 
 from sindri import _core, _print
 from sindri._compile import clock, local
-from sindri._core import DType, Parameter, Tensor, TracedValueError, from_dlpack
+from sindri._core import DType, Parameter, Tensor, TracedValueError
 from sindri.common import _views
 from sindri.common import dtype as mstype
 
@@ -165,6 +165,32 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor.from_numpy(array)
 
 
+def from_dlpack(array: Any) -> Tensor:
+    """Returns a Tensor that shares the memory of another library's array.
+
+    Args:
+        array (object): An object with `__dlpack__`, or its capsule; contiguous, in the CPU's memory.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If tensors do not have the element type.
+        ValueError: If the argument is not such an object or not contiguous.
+        DeviceError: A RuntimeError, if the memory is a device's.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> array = np.zeros(2, np.float32)
+        >>> x = ms.from_dlpack(array)
+        >>> array[0] = 5
+        >>> print(x)
+        [5. 0.]
+    """
+    return _core.from_dlpack(array)
+
+
 def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False) -> Tensor:
     """Returns a Tensor: `Tensor(...)` under MindSpore's name of the function.
 
@@ -187,6 +213,30 @@ def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: A
 
 
 Tensor.__module__ = "sindri.common.tensor"
+Tensor.__doc__ = """An n-dimensional array.
+
+Arithmetic, comparison and indexing work as with NumPy arrays; ops are also methods: `x.sum()`.
+
+Args:
+    input_data (number, list, tuple, numpy.ndarray, Tensor): The values, which are copied. Default: None: zeros of `shape`, or values from `init`.
+    dtype (DType): The element type. Default: None, that of the values; float32 without values.
+    shape (int, tuple): The shape; values are reshaped to it. Default: None, that of the values.
+    init (Initializer): Computes the values when they are first needed. Default: None.
+    const_arg (bool): Accepted for compatibility. Default: False.
+
+Raises:
+    TypeError: If `input_data` or `dtype` has another type.
+    ValueError: If neither values nor a shape are given, `init` is given without a shape, or the values do not fit the shape.
+
+Examples:
+    >>> import sindri as ms
+    >>> x = ms.Tensor([[1, 2], [3, 4]], ms.float32)
+    >>> print(x.shape, x.dtype)
+    (2, 2) Float32
+    >>> print(x @ x + 1)
+    [[ 8. 11.]
+     [16. 23.]]
+"""
 Tensor.__str__ = _str
 Tensor.__repr__ = _repr
 Tensor.__iter__ = _iter

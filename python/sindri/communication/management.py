@@ -25,7 +25,13 @@ __all__ = ['GlobalComm', 'init', 'release', 'get_rank', 'get_group_size', 'get_w
 
 
 class GlobalComm:
-    """State of the world group. WORLD_COMM_GROUP is a valid name before init, because defaults of ops refer to it."""
+    """State of the world group. WORLD_COMM_GROUP is a valid name before init, because defaults of ops refer to it.
+
+    Examples:
+        >>> from sindri.communication import GlobalComm
+        >>> GlobalComm.INITED
+        False
+    """
 
     BACKEND = 'hccl'
     WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP

@@ -14,29 +14,48 @@ FAILED = 'FAILED'
 
 
 class FileWriter:
-    """Writes rows to `file_name` (or `file_name0` …) and an index next to it. Not available yet: raises NotYetError."""
+    """Writes rows to `file_name` (or `file_name0` …) and an index next to it; not available yet.
+
+    Args:
+        file_name (str): Ignored.
+        shard_num (int): Ignored. Default: 1.
+        overwrite (bool): Ignored. Default: False.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, file_name: str, shard_num: int = 1, overwrite: bool = False):
         not_yet('mindrecord.FileWriter', 'record files')
 
 
 class FileReader:
-    """Reads rows. Not available yet: raises NotYetError."""
+    """Reads rows; not available yet.
+
+    Args:
+        file_name (str, list): Ignored.
+        num_consumer (int): Ignored. Default: 4.
+        columns (list): Ignored. Default: None.
+        operator (list): Ignored. Default: None.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, file_name: Any, num_consumer: int = 4, columns: Any = None, operator: Any = None):
         not_yet('mindrecord.FileReader', 'record files')
 
 
-def _later(name: str) -> type:
+def _later(name: str, what: str) -> type:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         not_yet(f'mindrecord.{name}', 'record files')
-    return type(name, (), {'__init__': init, '__doc__': 'Not available yet: raises NotYetError.', '__module__': __name__})
+    return type(name, (), {'__init__': init, '__doc__': f'{what}; not available yet.\n\nRaises:\n    NotYetError: Always.', '__module__': __name__})
 
 
-MindPage = _later('MindPage')
-Cifar10ToMR = _later('Cifar10ToMR')
-Cifar100ToMR = _later('Cifar100ToMR')
-CsvToMR = _later('CsvToMR')
-ImageNetToMR = _later('ImageNetToMR')
-MnistToMR = _later('MnistToMR')
-TFRecordToMR = _later('TFRecordToMR')
+MindPage = _later('MindPage', 'Reads rows page by page')
+Cifar10ToMR = _later('Cifar10ToMR', 'Converts CIFAR-10')
+Cifar100ToMR = _later('Cifar100ToMR', 'Converts CIFAR-100')
+CsvToMR = _later('CsvToMR', 'Converts CSV files')
+ImageNetToMR = _later('ImageNetToMR', 'Converts ImageNet')
+MnistToMR = _later('MnistToMR', 'Converts MNIST')
+TFRecordToMR = _later('TFRecordToMR', 'Converts TFRecord files')

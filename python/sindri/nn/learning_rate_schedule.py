@@ -17,6 +17,12 @@ __all__ = ["LearningRateSchedule", "ExponentialDecayLR", "NaturalExpDecayLR", "I
 class LearningRateSchedule(Cell):
     """Base class of schedules. A subclass defines `construct(global_step)`, which returns the rate as a scalar Tensor.
 
+    Inputs:
+        global_step (Tensor): The number of the step, a scalar.
+
+    Outputs:
+        Tensor, the learning rate as a scalar.
+
     Examples:
         >>> import sindri as ms
         >>> class SquareRoot(ms.nn.LearningRateSchedule):

@@ -14,33 +14,91 @@ __all__ = ['set_algo_parameters', 'reset_algo_parameters', 'get_algo_parameters'
 
 
 def rank_list_for_transform(rank_id: int, src_strategy_file: Any = None, dst_strategy_file: Any = None) -> list:
-    """Not available yet: raises NotYetError."""
+    """Would list the ranks whose checkpoints a rank needs after a change of strategy; not available yet.
+
+    Args:
+        rank_id (int): Ignored.
+        src_strategy_file (str): Ignored. Default: None.
+        dst_strategy_file (str): Ignored. Default: None.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('rank_list_for_transform', 'model parallel')
     return []
 
 
 def transform_checkpoint_by_rank(rank_id: int, checkpoint_files_map: Dict[int, str], save_checkpoint_file_name: str, src_strategy_file: Any = None,
                                  dst_strategy_file: Any = None) -> None:
-    """Not available yet: raises NotYetError."""
+    """Would convert one rank's checkpoint to another strategy; not available yet.
+
+    Args:
+        rank_id (int): Ignored.
+        checkpoint_files_map (dict): Ignored.
+        save_checkpoint_file_name (str): Ignored.
+        src_strategy_file (str): Ignored. Default: None.
+        dst_strategy_file (str): Ignored. Default: None.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('transform_checkpoint_by_rank', 'model parallel')
 
 
 def transform_checkpoints(src_checkpoints_dir: str, dst_checkpoints_dir: str, ckpt_prefix: str, src_strategy_file: Any = None,
                           dst_strategy_file: Any = None, process_num: int = 1, output_format: str = 'ckpt') -> None:
-    """Not available yet: raises NotYetError."""
+    """Would convert the checkpoints of all ranks to another strategy; not available yet.
+
+    Args:
+        src_checkpoints_dir (str): Ignored.
+        dst_checkpoints_dir (str): Ignored.
+        ckpt_prefix (str): Ignored.
+        src_strategy_file (str): Ignored. Default: None.
+        dst_strategy_file (str): Ignored. Default: None.
+        process_num (int): Ignored. Default: 1.
+        output_format (str): Ignored. Default: 'ckpt'.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('transform_checkpoints', 'model parallel')
 
 
 def merge_pipeline_strategys(src_strategy_dirs: str, dst_strategy_file: str) -> None:
-    """Not available yet: raises NotYetError."""
+    """Would merge the strategy files of pipeline stages; not available yet.
+
+    Args:
+        src_strategy_dirs (str): Ignored.
+        dst_strategy_file (str): Ignored.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('merge_pipeline_strategys', 'model parallel')
 
 
 def sync_pipeline_shared_parameters(net: Any) -> None:
-    """Not available yet: raises NotYetError."""
+    """Would synchronise the Parameters that pipeline stages share; not available yet.
+
+    Args:
+        net (Cell): Ignored.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('sync_pipeline_shared_parameters', 'model parallel')
 
 
 def parameter_broadcast(net: Any, layout: Any, cur_rank: int = 0, initial_rank: int = 0) -> None:
-    """Not available yet: raises NotYetError."""
+    """Would broadcast Parameters within a layout; not available yet.
+
+    Args:
+        net (Cell): Ignored.
+        layout (dict): Ignored.
+        cur_rank (int): Ignored. Default: 0.
+        initial_rank (int): Ignored. Default: 0.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('parallel.parameter_broadcast', 'model parallel')

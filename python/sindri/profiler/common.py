@@ -47,7 +47,30 @@ class HostSystem(enum.Enum):
 
 
 class _ExperimentalConfig:
-    """Further settings of `profile`. All are only stored, and export_type must be Text."""
+    """Further settings of `profile`. All are only stored, and export_type must be Text.
+
+    Args:
+        profiler_level (ProfilerLevel): The level of detail. Default: ProfilerLevel.Level0.
+        aic_metrics (AicoreMetrics): Counters of other devices. Default: AicoreMetrics.AiCoreNone.
+        l2_cache (bool): Whether to record the L2 cache of other devices. Default: False.
+        mstx (bool): Whether to record marks. Default: False.
+        data_simplification (bool): Whether to delete intermediate files. Default: True.
+        export_type (list[ExportType], optional): The formats of the result. Default: None, text.
+        mstx_domain_include (list, optional): The domains of marks to record. Default: None.
+        mstx_domain_exclude (list, optional): The domains of marks to omit. Default: None.
+        sys_io (bool): Whether to record network cards. Default: False.
+        sys_interconnection (bool): Whether to record links between devices. Default: False.
+        host_sys (list[HostSystem], optional): Host counters. Default: None.
+
+    Raises:
+        TypeError: If `profiler_level`, `aic_metrics` or `export_type` has another type.
+        ValueError: If `export_type` contains ExportType.Db.
+
+    Examples:
+        >>> from sindri import profiler
+        >>> profiler._ExperimentalConfig(profiler_level=profiler.ProfilerLevel.Level1).profiler_level.name
+        'Level1'
+    """
 
     def __init__(self, profiler_level: ProfilerLevel = ProfilerLevel.Level0, aic_metrics: AicoreMetrics = AicoreMetrics.AiCoreNone,
                  l2_cache: bool = False, mstx: bool = False, data_simplification: bool = True, export_type: Optional[List[ExportType]] = None,

@@ -33,7 +33,20 @@ _ZEROS = "0" * 8
 
 @dataclass
 class Weight:
-    """One named tensor: its element type by safetensors' name, and its elements (for BF16 and F8 their bit patterns)."""
+    """One named tensor.
+
+    Args:
+        name (str): The name.
+        dtype (str): The element type by safetensors' name.
+        array (numpy.ndarray): The elements, for BF16 and F8 their bit patterns.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import convert
+        >>> weight = convert.Weight("w", "F32", np.ones((3, 2), np.float32))
+        >>> weight.shape, weight.nbytes
+        ((3, 2), 24)
+    """
 
     name: str
     dtype: str

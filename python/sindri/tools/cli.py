@@ -9,6 +9,8 @@ from sindri import _core
 from sindri.tools import _safetensors, compare, convert, counterparts
 from sindri.tools._errors import usage
 
+__all__ = ["main"]
+
 _CONVERT = """examples:
   python -m sindri convert resnet18.pth resnet18.ckpt
   python -m sindri convert model-90_625.ckpt model.safetensors --drop-state
@@ -245,7 +247,21 @@ def _show(e: Exception) -> int:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """Runs a command line (without the program's name) and returns its exit code."""
+    """Runs a command line and returns its exit code.
+
+    Args:
+        argv (Sequence[str], optional): The arguments without the program's name. Default: None, those of the process.
+
+    Returns:
+        int.
+
+    Examples:
+        >>> from sindri.tools import cli
+        >>> code = cli.main(["map", "mindspore.ops.concat"])
+        mindspore.ops.concat -> sindri.ops.concat
+        >>> code
+        0
+    """
     try:
         a = _parser().parse_args(argv)
         run = {"convert": _run_convert, "map": _run_map, "diff": _run_diff, "show": _run_show, "record": _run_record}

@@ -35,7 +35,20 @@ _TYPES = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "b
 
 @dataclass
 class Item:
-    """One recorded value. With sampling, `array` holds evenly spaced elements of a tensor of `shape`."""
+    """One recorded value.
+
+    Args:
+        kind (str): One of KINDS.
+        name (str): The name.
+        shape (tuple[int]): The tensor's shape.
+        array (numpy.ndarray): Its elements; with sampling, evenly spaced ones.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import compare
+        >>> compare.Item("weight", "w", (100,), np.zeros(10, np.float32)).sampled
+        True
+    """
 
     kind: str
     name: str
@@ -51,6 +64,11 @@ class Item:
 @dataclass
 class Record:
     """The values of one step in the order in which they were computed.
+
+    Args:
+        framework (str): The framework that computed the values.
+        items (list[Item]): The values. Default: none.
+        sample (int, optional): The number of elements that are kept of larger tensors. Default: None, all.
 
     Examples:
         >>> import numpy as np
@@ -428,14 +446,32 @@ def _torch_array(t: Any) -> np.ndarray:
 
 @dataclass
 class Difference:
-    """One value that both records contain. `what` is '' if they agree, otherwise 'values', 'shape', 'sampling' or 'not finite'."""
+    """One value that both records contain.
+
+    Args:
+        kind (str): One of KINDS.
+        name (str): The name.
+        step (int): The position in the order of execution, from 1.
+        what (str): '' if they agree, otherwise 'values', 'shape', 'sampling' or 'not finite'.
+        max_abs (float): The largest difference. Default: 0.0.
+        relative (float): The largest difference over the largest magnitude of the second record. Default: 0.0.
+        at (tuple[int]): The position of the largest difference. Default: ().
+        a (float): The first record's value there. Default: 0.0.
+        b (float): The second record's value there. Default: 0.0.
+        detail (str): More about the difference. Default: "".
+
+    Examples:
+        >>> from sindri.tools import compare
+        >>> compare.Difference("weight", "w", 1, "values", 0.5, 0.25, (1,), 2.0, 1.5).line()
+        'weight w: max abs 0.5, relative 0.25, largest at [1] (2 and 1.5)'
+    """
 
     kind: str
     name: str
-    step: int  # position in the order of execution, from 1
+    step: int
     what: str
     max_abs: float = 0.0
-    relative: float = 0.0  # largest difference over the largest magnitude of the second record
+    relative: float = 0.0
     at: Tuple[int, ...] = ()
     a: float = 0.0
     b: float = 0.0
@@ -451,11 +487,29 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """The result of `diff`. `first` is the earliest difference in the order of execution, None if all values agree."""
+    """The result of `diff`.
+
+    Args:
+        titles (tuple[str, str]): One line about each record.
+        values (list[Difference]): The values that both records contain, in the order of execution.
+        only (tuple[list[str], list[str]]): "kind name" of values in one record only.
+        rtol (dict[str, float]): The relative tolerance of each kind.
+        atol (float): The absolute tolerance.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import compare
+        >>> a, b = compare.Record("a"), compare.Record("b")
+        >>> a.add("loss", "loss", np.array(1.0))
+        >>> b.add("loss", "loss", np.array(1.0))
+        >>> result = compare.diff(a, b)
+        >>> result.equal, result.first
+        (True, None)
+    """
 
     titles: Tuple[str, str]
     values: List[Difference]
-    only: Tuple[List[str], List[str]]  # "kind name" of values in one record only
+    only: Tuple[List[str], List[str]]
     rtol: Dict[str, float]
     atol: float
 

@@ -40,7 +40,15 @@ _TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors fil
 
 @dataclass
 class File:
-    """The contents of a file: tensors in order, texts (of a .ckpt), and notes from reading it.
+    """The contents of a file.
+
+    Args:
+        format (str): 'ckpt', 'safetensors' or 'torch'.
+        weights (list[Weight]): The tensors in order.
+        texts (dict[str, str]): Texts of a .ckpt. Default: none.
+        metadata (dict[str, str]): Metadata of a safetensors file. Default: none.
+        opaque (set[str]): The tensors that hold bytes in their writer's private format. Default: none.
+        notes (list[str]): Notes from reading the file. Default: none.
 
     Examples:
         >>> import numpy as np
@@ -53,7 +61,7 @@ class File:
     weights: List[Weight]
     texts: Dict[str, str] = field(default_factory=dict)
     metadata: Dict[str, str] = field(default_factory=dict)
-    opaque: Set[str] = field(default_factory=set)  # tensors that hold bytes in their writer's private format
+    opaque: Set[str] = field(default_factory=set)
     notes: List[str] = field(default_factory=list)
 
     @property
@@ -64,7 +72,28 @@ class File:
 
 @dataclass
 class Report:
-    """The conversion of every name, as text (`table()`) and as data (`rows`)."""
+    """The conversion of every name, as text (`table()`) and as data (`rows`).
+
+    Args:
+        source (str): The file that was read.
+        target (str): The file that was written.
+        tensors (int): The number of tensors.
+        nbytes (int): The size of all tensors in bytes.
+        names (tuple[str, str]): The kinds of names in the source and in the target.
+        rows (list[Row]): The conversion of each name.
+        notes (list[str]): Notes.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> from sindri.tools import convert
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     source, target = (os.path.join(folder, name) for name in ("net.ckpt", "net.safetensors"))
+        ...     ms.save_checkpoint(ms.nn.Dense(3, 2), source)
+        ...     report = convert.convert(source, target, names="torch")
+        >>> report.tensors, report.nbytes
+        (2, 32)
+    """
 
     source: str
     target: str
@@ -189,6 +218,16 @@ def write(path: str, content: File, compat_mindspore1: bool = False) -> None:
         CheckpointError: If the format does not support an element type.
         IoError: If the file cannot be written.
         InvalidValueError: If the extension is unknown.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> from sindri.tools import convert
+        >>> content = convert.File("safetensors", [convert.Weight("w", "F32", np.ones(3, np.float32))])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     convert.write(os.path.join(folder, "net.safetensors"), content)
+        ...     os.listdir(folder)
+        ['net.safetensors']
     """
     form = format_of(path)
     if form == "ckpt":

@@ -51,14 +51,28 @@ def _data() -> Dict[str, Any]:
 
 @dataclass
 class Answer:
-    """The counterparts of a name. `sindri` lists them as full names, the closest first; it is empty if there are none."""
+    """The counterparts of a name.
+
+    Args:
+        name (str): The name.
+        sindri (list[str]): The counterparts as full names, the closest first; empty if there are none. Default: none.
+        rows (list[dict[str, str]]): Rows of the page's tables, text by column title. Default: none.
+        differences (list[dict[str, str]]): Rows of the table of differences. Default: none.
+        note (str): A note. Default: "".
+        near (str): A name that was probably meant. Default: "".
+
+    Examples:
+        >>> from sindri.tools import counterparts
+        >>> print(counterparts.Answer("torch.cat", ["sindri.ops.concat"]).text())
+        torch.cat -> sindri.ops.concat
+    """
 
     name: str
     sindri: List[str] = field(default_factory=list)
-    rows: List[Dict[str, str]] = field(default_factory=list)  # of the page's tables: column title -> text
-    differences: List[Dict[str, str]] = field(default_factory=list)  # of the table of differences
+    rows: List[Dict[str, str]] = field(default_factory=list)
+    differences: List[Dict[str, str]] = field(default_factory=list)
     note: str = ""
-    near: str = ""  # a name that was probably meant
+    near: str = ""
 
     def text(self) -> str:
         """Returns several lines of text."""
@@ -82,11 +96,23 @@ class Answer:
 
 @dataclass
 class Use:
-    """A name that a script uses, with its lines."""
+    """A name that a script uses.
+
+    Args:
+        answer (Answer): The name's counterparts.
+        lines (list[int]): The lines that use it.
+        method (bool): Whether it is a method call on an object of unknown type. Default: False.
+
+    Examples:
+        >>> from sindri.tools import counterparts
+        >>> use = counterparts.Use(counterparts.find("torch.cat"), [3, 8])
+        >>> use.answer.sindri[0], use.lines
+        ('sindri.ops.concat', [3, 8])
+    """
 
     answer: Answer
     lines: List[int]
-    method: bool = False  # a method call on an object of unknown type
+    method: bool = False
 
 
 def _plain(text: str) -> str:

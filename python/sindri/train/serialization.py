@@ -551,7 +551,7 @@ def obfuscate_model(obf_config: dict, **kwargs: Any) -> None:
 
 
 def parse_print(print_file_name: str) -> list:
-    """Would return the tensors of a file that `set_context(print_file_path=…)` makes; nothing writes such files yet.
+    """Would return the tensors of a file that `set_context(print_file_path=…)` writes; not available yet, and nothing writes such files.
 
     Args:
         print_file_name (str): The file.

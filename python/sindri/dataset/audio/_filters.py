@@ -82,7 +82,16 @@ class LFilter(_Filter):
 
 
 class Filtfilt(LFilter):
-    """Filters as LFilter, forwards and then backwards in time, which adds no delay. Arguments and errors are those of LFilter.
+    """Filters as LFilter, forwards and then backwards in time, which adds no delay.
+
+    Args:
+        a_coeffs (sequence of float): The denominator a, lowest delay first.
+        b_coeffs (sequence of float): The numerator b, lowest delay first.
+        clamp (bool): Whether to clip the output to [-1, 1]. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the coefficients have different lengths or a_coeffs[0] is 0.
 
     Examples:
         >>> import numpy as np

@@ -152,7 +152,13 @@ def set_prefetch_size(size: int) -> None:
 
 
 def get_prefetch_size() -> int:
-    """Returns the prefetch size that was set, by default 16."""
+    """Returns the prefetch size that was set, by default 16.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.get_prefetch_size()
+        16
+    """
     return _settings["prefetch_size"] or 16
 
 
@@ -225,7 +231,13 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: Optional[list] = None
 
 
 def get_debug_mode() -> bool:
-    """Returns whether debug mode is on."""
+    """Returns whether debug mode is on.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.get_debug_mode()
+        False
+    """
     return _settings["debug_mode"]
 
 
@@ -242,7 +254,7 @@ def set_numa_enable(numa_enable: bool) -> None:
 
 
 def get_numa_enable() -> bool:
-    """Returns the NUMA setting, by default False."""
+    """Returns the NUMA setting, which has no effect; by default False."""
     return _settings["numa_enable"]
 
 
@@ -260,7 +272,7 @@ def set_monitor_sampling_interval(interval: int) -> None:
 
 
 def get_monitor_sampling_interval() -> int:
-    """Returns the monitor's sampling interval in milliseconds, by default 1000."""
+    """Returns the monitor's sampling interval in milliseconds, which has no effect; by default 1000."""
     return _settings["monitor_sampling_interval"]
 
 
@@ -284,7 +296,13 @@ def set_callback_timeout(timeout: int) -> None:
 
 
 def get_callback_timeout() -> int:
-    """Returns the timeout of sync_wait in seconds, by default 60."""
+    """Returns the timeout of sync_wait in seconds, by default 60.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.get_callback_timeout()
+        60
+    """
     return _settings["callback_timeout"]
 
 
@@ -301,7 +319,7 @@ def set_auto_num_workers(enable: bool) -> None:
 
 
 def get_auto_num_workers() -> bool:
-    """Returns the setting, by default False."""
+    """Returns the setting, which has no effect; by default False."""
     return _settings["auto_num_workers"]
 
 
@@ -318,7 +336,7 @@ def set_enable_shared_mem(enable: bool) -> None:
 
 
 def get_enable_shared_mem() -> bool:
-    """Returns the setting, by default True."""
+    """Returns the setting, which has no effect; by default True."""
     return _settings["enable_shared_mem"]
 
 
@@ -336,7 +354,7 @@ def set_sending_batches(batch_num: int) -> None:
 
 
 def get_sending_batches() -> int:
-    """Returns the number of batches, by default 0."""
+    """Returns the number of batches, which has no effect; by default 0."""
     return _settings["sending_batches"]
 
 
@@ -353,7 +371,7 @@ def set_auto_offload(offload: bool) -> None:
 
 
 def get_auto_offload() -> bool:
-    """Returns the setting, by default False."""
+    """Returns the setting, which has no effect; by default False."""
     return _settings["auto_offload"]
 
 
@@ -374,7 +392,7 @@ def set_enable_autotune(enable: bool, filepath_prefix: Optional[str] = None) -> 
 
 
 def get_enable_autotune() -> bool:
-    """Returns the setting, by default False."""
+    """Returns the setting, which has no effect; by default False."""
     return _settings["enable_autotune"]
 
 
@@ -392,7 +410,7 @@ def set_autotune_interval(interval: int) -> None:
 
 
 def get_autotune_interval() -> int:
-    """Returns the interval, by default 0."""
+    """Returns the interval, which has no effect; by default 0."""
     return _settings["autotune_interval"]
 
 
@@ -409,7 +427,7 @@ def set_enable_watchdog(enable: bool) -> None:
 
 
 def get_enable_watchdog() -> bool:
-    """Returns the setting, by default True."""
+    """Returns the setting, which has no effect; by default True."""
     return _settings["enable_watchdog"]
 
 
@@ -427,7 +445,7 @@ def set_multiprocessing_timeout_interval(interval: int) -> None:
 
 
 def get_multiprocessing_timeout_interval() -> int:
-    """Returns the interval in seconds, by default 300."""
+    """Returns the interval in seconds, which has no effect; by default 300."""
     return _settings["multiprocessing_timeout_interval"]
 
 
@@ -444,7 +462,7 @@ def set_fast_recovery(fast_recovery: bool) -> None:
 
 
 def get_fast_recovery() -> bool:
-    """Returns the setting, by default True."""
+    """Returns the setting, which has no effect; by default True."""
     return _settings["fast_recovery"]
 
 
@@ -461,7 +479,7 @@ def set_dynamic_shape(is_dynamic: bool) -> None:
 
 
 def get_dynamic_shape() -> bool:
-    """Returns the setting, by default False."""
+    """Returns the setting, which has no effect; by default False."""
     return _settings["dynamic_shape"]
 
 

@@ -14,7 +14,27 @@ from sindri.dataset.engine.iterators import choose_seed
 
 
 class SourceDataset(Dataset):
-    """Base class of the sources. num_samples limits the rows of an epoch, after shuffling; num_shards and shard_id must be given together."""
+    """Base class of the sources, the datasets that read files, arrays or functions.
+
+    Args:
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        num_samples (int, optional): The largest number of rows per epoch, after shuffling. Default: None, all.
+        shuffle (bool, optional): Whether to shuffle; each source names its values. Default: None.
+        num_shards (int, optional): The number of shards; needs `shard_id`. Default: None.
+        shard_id (int, optional): The shard to read; needs `num_shards`. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if arguments contradict each other.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], num_samples=2, shuffle=False)
+        >>> isinstance(data, ds.engine.SourceDataset), data.get_dataset_size()
+        (True, 2)
+    """
 
     _draw_key: Tuple[int, int] = (0, 0)  # seed and epoch, for rows chosen in Python
 
@@ -36,13 +56,50 @@ class SourceDataset(Dataset):
 
 
 class NonMappableDataset(SourceDataset):
-    """Base class of the sources that can only be read in sequence."""
+    """Base class of the sources that can only be read in sequence.
+
+    Args:
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        num_samples (int, optional): The largest number of rows per epoch, after shuffling. Default: None, all.
+        shuffle (bool, optional): Whether to shuffle; each source names its values. Default: None.
+        num_shards (int, optional): The number of shards; needs `shard_id`. Default: None.
+        shard_id (int, optional): The shard to read; needs `num_shards`. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if arguments contradict each other.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> issubclass(ds.TextFileDataset, ds.engine.NonMappableDataset)
+        True
+    """
 
 
 class MappableDataset(SourceDataset):
-    """Base class of the sources whose rows can be read in any order. shuffle=None shuffles unless there is a sampler.
+    """Base class of the sources whose rows can be read in any order. A sampler excludes shuffle, num_shards and shard_id.
 
-    A sampler excludes shuffle, num_shards and shard_id. Raises TypeError, ValueError, or ArgumentError, which is a ValueError and RuntimeError.
+    Args:
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_samples (int, optional): The largest number of rows per epoch, after shuffling. Default: None, all.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        num_shards (int, optional): The number of shards; needs `shard_id`. Default: None.
+        shard_id (int, optional): The shard to read; needs `num_shards`. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if arguments contradict each other.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SubsetSampler([2, 0]))
+        >>> isinstance(data, ds.engine.MappableDataset), [int(x) for x, in data]
+        (True, [3, 1])
     """
 
     def __init__(self, num_parallel_workers: Optional[int] = None, sampler: Any = None, num_samples: Optional[int] = None,

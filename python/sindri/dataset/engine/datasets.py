@@ -85,6 +85,16 @@ class Dataset:
 
     Operations return a new Dataset and run when rows are read. Each dataset feeds one other dataset: using it twice raises ArgumentError (a ValueError).
 
+    Args:
+        children (Sequence[Dataset]): The datasets that feed this one. Default: (), none.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_parallel_workers` is out of range.
+        ArgumentError: A ValueError and RuntimeError, if a child already feeds another dataset.
+
     Examples:
         >>> import numpy as np
         >>> import sindri.dataset as ds

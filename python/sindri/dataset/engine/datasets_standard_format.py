@@ -10,14 +10,22 @@ __all__ = ["MindDataset", "TFRecordDataset"]
 
 
 class TFRecordDataset(SourceDataset):
-    """Rows of TFRecord files. Not available yet."""
+    """Reads rows of TFRecord files; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         not_yet("dataset.TFRecordDataset", "record files")
 
 
 class MindDataset(SourceDataset):
-    """Rows of MindRecord files. Not available yet."""
+    """Reads rows of MindRecord files; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         not_yet("dataset.MindDataset", "record files")

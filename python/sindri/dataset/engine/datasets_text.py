@@ -201,7 +201,11 @@ def _files(who: str, dataset_files: Any) -> List[str]:
 
 
 class CLUEDataset(SourceDataset):
-    """The files of the CLUE benchmark. Not available yet."""
+    """Reads the files of the CLUE benchmark; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         not_yet("dataset.CLUEDataset", "BERT")

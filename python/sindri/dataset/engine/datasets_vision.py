@@ -143,7 +143,23 @@ class Cifar10Dataset(_UsageDataset):
 class Cifar100Dataset(_UsageDataset):
     """The CIFAR-100 binary files: columns image (uint8 [32, 32, 3]), coarse_label and fine_label (int32; MindSpore: uint32).
 
-    Arguments and errors are those of Cifar10Dataset.
+    Args:
+        dataset_dir (str): The folder with the files.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, all.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if the folder does not exist or arguments contradict each other.
+        IoError: An OSError at first use, if a file cannot be read.
+        DataError: A RuntimeError at first use, if a file is invalid.
 
     Examples:
         >>> import sindri.dataset as ds
@@ -164,7 +180,23 @@ class Cifar100Dataset(_UsageDataset):
 class MnistDataset(_UsageDataset):
     """The MNIST idx files: columns image (uint8 [28, 28, 1]) and label (int32; MindSpore: uint32).
 
-    Arguments and errors are those of Cifar10Dataset.
+    Args:
+        dataset_dir (str): The folder with the files.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, all.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if the folder does not exist or arguments contradict each other.
+        IoError: An OSError at first use, if a file cannot be read.
+        DataError: A RuntimeError at first use, if a file is invalid.
 
     Examples:
         >>> import sindri.dataset as ds
@@ -183,7 +215,25 @@ class MnistDataset(_UsageDataset):
 
 
 class FashionMnistDataset(MnistDataset):
-    """Reads Fashion-MNIST, which has the files and columns of MNIST. Arguments and errors are those of Cifar10Dataset.
+    """Reads Fashion-MNIST, which has the files and columns of MNIST.
+
+    Args:
+        dataset_dir (str): The folder with the files.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, all.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if the folder does not exist or arguments contradict each other.
+        IoError: An OSError at first use, if a file cannot be read.
+        DataError: A RuntimeError at first use, if a file is invalid.
 
     Examples:
         >>> import sindri.dataset as ds

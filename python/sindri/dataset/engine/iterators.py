@@ -318,9 +318,25 @@ def go_on_at(dataset: Any, position: str, done: int, num_epochs: int, in_passes:
 
 
 class Iterator:
-    """Base class of the iterators. It stops at the end of each epoch; reading again continues with the next one, for num_epochs in all (-1: no limit).
+    """Base class of the iterators. It stops at the end of each epoch; reading again continues with the next one.
 
-    do_copy is accepted without effect: returned values are never overwritten. Text columns are returned as NumPy arrays.
+    Text columns are returned as NumPy arrays. Create an iterator with Dataset.create_dict_iterator or create_tuple_iterator.
+
+    Args:
+        dataset (Dataset): The dataset.
+        num_epochs (int): The number of epochs, or -1 for no limit. Default: -1.
+        output_numpy (bool): Whether to return arrays instead of Tensors. Default: False.
+        do_copy (bool): Accepted without effect: returned values are never overwritten. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_epochs` is 0 or below -1.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> rows = ds.NumpySlicesDataset([1, 2], shuffle=False).create_tuple_iterator(num_epochs=2, output_numpy=True)
+        >>> [[int(x) for x, in rows] for _ in range(3)]
+        [[1, 2], [1, 2], []]
     """
 
     def __init__(self, dataset: "Dataset", num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
@@ -444,14 +460,50 @@ class Iterator:
 
 
 class DictIterator(Iterator):
-    """Yields rows as dicts from column name to Tensor or array."""
+    """Yields rows as dicts from column name to Tensor or array.
+
+    Args:
+        dataset (Dataset): The dataset.
+        num_epochs (int): The number of epochs, or -1 for no limit. Default: -1.
+        output_numpy (bool): Whether to return arrays instead of Tensors. Default: False.
+        do_copy (bool): Accepted without effect: returned values are never overwritten. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_epochs` is 0 or below -1.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
+        >>> [int(row["x"]) for row in data.create_dict_iterator(num_epochs=1, output_numpy=True)]
+        [1, 2]
+    """
 
     def _shape_row(self, row: list) -> Dict[str, Any]:
         return dict(zip(self._names, row))
 
 
 class TupleIterator(Iterator):
-    """Yields rows as lists of Tensors or arrays, optionally of some `columns` only. Raises ArgumentError (a RuntimeError) for an unknown column."""
+    """Yields rows as lists of Tensors or arrays.
+
+    Args:
+        dataset (Dataset): The dataset.
+        columns (str, list, optional): The columns to return. Default: None, all.
+        num_epochs (int): The number of epochs, or -1 for no limit. Default: -1.
+        output_numpy (bool): Whether to return arrays instead of Tensors. Default: False.
+        do_copy (bool): Accepted without effect: returned values are never overwritten. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_epochs` is 0 or below -1.
+        ArgumentError: A RuntimeError, if a column is unknown.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset({"x": [1, 2], "y": [3, 4]}, shuffle=False)
+        >>> [int(y) for y, in data.create_tuple_iterator(columns=["y"], num_epochs=1, output_numpy=True)]
+        [3, 4]
+    """
 
     def __init__(self, dataset: "Dataset", columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
         wanted = check_names("TupleIterator", "columns", columns)

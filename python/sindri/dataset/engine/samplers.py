@@ -36,6 +36,12 @@ class BuiltinSampler:
     Raises:
         TypeError: If `num_samples` is not an int.
         ValueError: If `num_samples` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> sampler = ds.SubsetSampler([2, 1, 0], num_samples=2)
+        >>> isinstance(sampler, ds.engine.BuiltinSampler), sampler.get_num_samples()
+        (True, 2)
     """
 
     def __init__(self, num_samples: Optional[int] = None):
@@ -377,7 +383,16 @@ class SubsetSampler(BuiltinSampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """Reads the given rows, in a new order each epoch. Arguments and errors are those of SubsetSampler.
+    """Reads the given rows, in a new order each epoch.
+
+    Args:
+        indices (int, Sequence[int]): The row ids.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an index is negative.
+        ArgumentError: A RuntimeError at first use, if an index is out of range.
 
     Examples:
         >>> import sindri.dataset as ds

@@ -41,6 +41,18 @@ class Decode(_transforms.Decode):  # type: ignore[no-redef]
 class RandomCrop(_transforms.RandomCrop):  # type: ignore[no-redef]
     """Crops at a random position, as vision.RandomCrop, but two padding values mean (left and top, right and bottom).
 
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        padding (int, tuple[int], optional): For all sides, (left and top, right and bottom) or (left, top, right, bottom). Default: None.
+        pad_if_needed (bool): Whether to pad images smaller than `size`. Default: False.
+        fill_value (int, tuple[int]): The value of constant padding, from 0 to 255. Default: 0.
+        padding_mode (Border): The kind of padding. Default: Border.CONSTANT.
+
+    Raises:
+        TypeError: As vision.RandomCrop.
+        ValueError: As vision.RandomCrop.
+        RuntimeError: As vision.RandomCrop.
+
     Examples:
         >>> import numpy as np
         >>> from sindri.dataset.vision import c_transforms
@@ -53,6 +65,15 @@ class RandomCrop(_transforms.RandomCrop):  # type: ignore[no-redef]
 
 class Pad(_transforms.Pad):  # type: ignore[no-redef]
     """Pads an image, as vision.Pad, but two padding values mean (left and top, right and bottom).
+
+    Args:
+        padding (int, tuple[int]): For all sides, (left and top, right and bottom) or (left, top, right, bottom).
+        fill_value (int, tuple[int]): The value of constant padding, from 0 to 255. Default: 0.
+        padding_mode (Border): The kind of padding. Default: Border.CONSTANT.
+
+    Raises:
+        TypeError: As vision.Pad.
+        ValueError: As vision.Pad.
 
     Examples:
         >>> import numpy as np

@@ -287,7 +287,17 @@ class RandomResizedCrop(NativeOperation):
 class RandomCropDecodeResize(RandomResizedCrop):
     """Decode and RandomResizedCrop in one step, on the bytes of an image file; decodes only the part that the crop needs.
 
-    Arguments are those of RandomResizedCrop, errors those of both.
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        scale (tuple[float, float]): The range of the area, as a fraction of the image. Default: (0.08, 1.0).
+        ratio (tuple[float, float]): The range of width / height. Default: (3/4, 4/3).
+        interpolation (Inter): The interpolation. Default: Inter.BILINEAR.
+        max_attempts (int): The number of attempts before a central crop is used. Default: 10.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        BadSample: A RuntimeError when called, if the bytes cannot be decoded.
 
     Examples:
         >>> import numpy as np

@@ -15,7 +15,31 @@ _ops = _core.ops
 
 
 class AdamBase(RuleOptimizer):
-    """The options and the state that Adam and AdamW share: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), with amsgrad also `max_exp_avg_sq.<param>`."""
+    """Base class of Adam and AdamW: their options and state.
+
+    State: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), with amsgrad also `max_exp_avg_sq.<param>`.
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, not negative.
+        betas (tuple[float, float]): beta1 and beta2, within [0, 1).
+        eps (float): Added to the root, not negative.
+        weight_decay (float): The weight decay, not negative.
+        amsgrad (bool): Whether the largest v so far replaces v in the root.
+        maximize (bool): Whether to negate the gradient first.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> from sindri.experimental.optim.adam import AdamBase
+        >>> optimizer = optim.AdamW([ms.Parameter(ms.Tensor([1.0]), name="w")])
+        >>> isinstance(optimizer, AdamBase), [p.name for p in optimizer.exp_avg]
+        (True, ['exp_avg.w'])
+    """
 
     _counter = "state_step"
     _slots = (Slot("exp_avg"), Slot("exp_avg_sq"))

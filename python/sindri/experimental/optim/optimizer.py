@@ -187,6 +187,29 @@ class RuleOptimizer(Optimizer):
 
     A subclass names its state (`_slots`) and its step counter (`_counter`, None for none), checks a group's options (`_check`) and returns the rule of a
     group for one step (`_rule`).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace the defaults.
+        defaults (dict): The options of groups that do not set them.
+
+    Raises:
+        TypeError: As Optimizer.
+        ValueError: As Optimizer.
+        KeyError: As Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental.optim.optimizer import RuleOptimizer
+        >>> class SignDescent(RuleOptimizer):
+        ...     _counter = None
+        ...
+        ...     def _rule(self, group, number, rate, step):
+        ...         return lambda p, g: (p - rate * ms.ops.sign(g),)
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = SignDescent([w], {"lr": 0.25, "weight_decay": 0.0})
+        >>> _ = optimizer((ms.Tensor([5.0]),))
+        >>> print(w.asnumpy())
+        [0.75]
     """
 
     _counter: Optional[str] = "step_t"

@@ -23,6 +23,12 @@ _ops = _core.ops
 class ReLU(Cell):
     """Applies max(x, 0) elementwise.
 
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
+
     Examples:
         >>> import sindri as ms
         >>> print(ms.nn.ReLU()(ms.Tensor([-1.0, 0.5])))
@@ -35,6 +41,12 @@ class ReLU(Cell):
 
 class ReLU6(Cell):
     """Applies min(max(x, 0), 6) elementwise.
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -49,6 +61,12 @@ class ReLU6(Cell):
 class Sigmoid(Cell):
     """Applies 1/(1 + e^-x) elementwise.
 
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
+
     Examples:
         >>> import sindri as ms
         >>> print(ms.nn.Sigmoid()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
@@ -61,6 +79,12 @@ class Sigmoid(Cell):
 
 class Tanh(Cell):
     """Applies the hyperbolic tangent elementwise.
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -75,6 +99,12 @@ class Tanh(Cell):
 class Tanhshrink(Cell):
     """Applies x - tanh(x) elementwise.
 
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
+
     Examples:
         >>> import sindri as ms
         >>> print(ms.nn.Tanhshrink()(ms.Tensor([-1.0, 0.0, 2.0])).asnumpy().round(4))
@@ -87,6 +117,12 @@ class Tanhshrink(Cell):
 
 class SiLU(Cell):
     """Applies x·sigmoid(x) elementwise.
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -101,6 +137,12 @@ class SiLU(Cell):
 class Mish(Cell):
     """Applies x·tanh(log(1 + e^x)) elementwise.
 
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
+
     Examples:
         >>> import sindri as ms
         >>> print(ms.nn.Mish()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
@@ -113,6 +155,12 @@ class Mish(Cell):
 
 class HSwish(Cell):
     """Applies x·relu6(x + 3)/6 elementwise.
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -127,6 +175,12 @@ class HSwish(Cell):
 class HSigmoid(Cell):
     """Applies relu6(x + 3)/6 elementwise.
 
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
+
     Examples:
         >>> import sindri as ms
         >>> print(ms.nn.HSigmoid()(ms.Tensor([-4.0, 0.0, 3.0])))
@@ -140,6 +194,12 @@ class HSigmoid(Cell):
 class Softsign(Cell):
     """Applies x/(1 + |x|) elementwise.
 
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
+
     Examples:
         >>> import sindri as ms
         >>> print(ms.nn.Softsign()(ms.Tensor([-1.0, 0.0, 3.0])))
@@ -152,6 +212,12 @@ class Softsign(Cell):
 
 class LogSigmoid(Cell):
     """Applies log(1/(1 + e^-x)) elementwise, without overflow.
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -189,6 +255,12 @@ class GELU(Cell):
 
 class FastGelu(Cell):
     """Applies x·e^(0.851(x - |x|))/(1 + e^(-1.702|x|)) elementwise, approximately x·sigmoid(1.702x).
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -274,6 +346,12 @@ class CELU(Cell):
 
 class SeLU(Cell):
     """Applies scale·elu(x, alpha) elementwise, with the constants under which activations keep mean 0 and variance 1.
+
+    Inputs:
+        x (Tensor): A tensor of any shape.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Examples:
         >>> import sindri as ms
@@ -516,6 +594,12 @@ class Softmin(Softmax):
 
 class Softmax2d(Cell):
     """Applies softmax over the channels of an input [N, C, H, W] or [C, H, W].
+
+    Inputs:
+        x (Tensor): Shape [N, C, H, W] or [C, H, W].
+
+    Outputs:
+        Tensor of the shape of x.
 
     Raises:
         ValueError: If the input has another rank.

@@ -468,7 +468,14 @@ class _Triangle(Cell):
 
 
 class Tril(_Triangle):
-    """Zeroes the elements above diagonal k of the last two dimensions; called as `(x, k=0)`.
+    """Zeroes the elements above diagonal k of the last two dimensions.
+
+    Inputs:
+        x (Tensor): Shape [..., n, m].
+        k (int): The diagonal; above the main diagonal if positive, below it if negative. Default: 0.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Raises:
         ValueError: If the input has fewer than 2 dimensions.
@@ -484,7 +491,14 @@ class Tril(_Triangle):
 
 
 class Triu(_Triangle):
-    """Zeroes the elements below diagonal k of the last two dimensions; called as `(x, k=0)`.
+    """Zeroes the elements below diagonal k of the last two dimensions.
+
+    Inputs:
+        x (Tensor): Shape [..., n, m].
+        k (int): The diagonal; above the main diagonal if positive, below it if negative. Default: 0.
+
+    Outputs:
+        Tensor of the shape of x.
 
     Raises:
         ValueError: If the input has fewer than 2 dimensions.

@@ -71,6 +71,12 @@ class CentralCrop(Cell):
 class ImageGradients(Cell):
     """Returns (dy, dx) of images [N, C, H, W]: the next pixel minus this one, 0 at the last row or column.
 
+    Inputs:
+        images (Tensor): Shape [N, C, H, W].
+
+    Outputs:
+        (dy, dx), two tensors of the shape of `images`.
+
     Raises:
         ValueError: If the input has another rank.
 

@@ -184,6 +184,12 @@ class Moments(Cell):
 class MatInverse(Cell):
     """Inverts the matrices in the last two dimensions.
 
+    Inputs:
+        a (Tensor): Square matrices, shape [..., n, n].
+
+    Outputs:
+        Tensor of the shape of a.
+
     Raises:
         ValueError: If a matrix is singular.
 

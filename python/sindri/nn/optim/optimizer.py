@@ -800,10 +800,23 @@ class Optimizer(Cell):
 
 
 class NativeOptimizer(Optimizer):
-    """Base of optimizers whose rule is the library's: `_build` receives its name and settings.
+    """Base class of optimizers whose rule the C++ library computes: `_build` receives its name and settings.
 
     copy and pickle create another optimizer with the same arguments and this one's state. Parameters follow the rules of the copy: a deep copy of
     a network together with its optimizer trains the copied network.
+
+    Args:
+        *args: The arguments of the optimizer's constructor.
+        **kwargs: Its keyword arguments.
+
+    Examples:
+        >>> import copy
+        >>> import sindri as ms
+        >>> net = ms.nn.Dense(2, 1)
+        >>> optimizer = ms.nn.Momentum(net.trainable_params(), 0.1, 0.9)
+        >>> other_net, other = copy.deepcopy((net, optimizer))
+        >>> other.parameters[0] is other_net.weight
+        True
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

@@ -865,7 +865,7 @@ ApplyGradientDescent = primitive("ApplyGradientDescent", _descent)
 
 
 class LSTM:
-    """Comes with the recurrent layers, which are not available yet.
+    """A recurrent layer as an operator; not available yet: it comes with the recurrent layers.
 
     Raises:
         NotYetError: When it is constructed.

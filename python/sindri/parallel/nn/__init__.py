@@ -13,7 +13,17 @@ __all__ = ['Pipeline', 'PipelineCell', 'GradAccumulation', 'MicroBatchInterleave
 
 
 class Pipeline:
-    """PipelineCell with stages given by a dict. Not available yet: raises NotYetError."""
+    """PipelineCell with stages given by a dict; not available yet.
+
+    Args:
+        network (Cell): Ignored.
+        micro_size (int): Ignored.
+        stage_config (dict): Ignored. Default: None.
+        segment_config (dict): Ignored. Default: None.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, network: Any, micro_size: int, stage_config: Any = None, segment_config: Any = None):
         not_yet('parallel.nn.Pipeline', 'model parallel')

@@ -133,7 +133,30 @@ class Metric(metaclass=ABCMeta):
 
 
 class EvaluationBase(Metric):
-    """Base of Accuracy, Precision and Recall: 'classification' (class index or one-hot truth) or 'multilabel' (0/1 of equal shapes)."""
+    """Base class of Accuracy, Precision and Recall.
+
+    Args:
+        eval_type (str): 'classification' (the truth is class indices or one-hot) or 'multilabel' (0/1 arrays of equal shapes).
+
+    Raises:
+        TypeError: If `eval_type` is another value.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.train.metrics.metric import EvaluationBase
+        >>> class Errors(EvaluationBase):
+        ...     def clear(self):
+        ...         self.errors = 0
+        ...
+        ...     def update(self, *inputs):
+        ...         prediction, truth = self._pair(inputs)
+        ...         self.errors += int((prediction.argmax(1) != truth).sum())
+        ...
+        ...     def eval(self):
+        ...         return self.errors
+        >>> Errors('classification')(np.array([[0.2, 0.8], [0.7, 0.3]]), np.array([1, 1]))
+        1
+    """
 
     def __init__(self, eval_type: str):
         super().__init__()
@@ -147,8 +170,19 @@ class EvaluationBase(Metric):
 
 
 class CountedMetric(Metric):
-    """A metric computed by the C++ library (include/sindri/nn/metric.h). Its counts are attributes with MindSpore's names: `_correct_num`,
-    `_total_num`, `_true_positives`, …; to count differently, override clear, update and eval together."""
+    """Base class of metrics that the C++ library computes (include/sindri/nn/metric.h).
+
+    The counts are attributes with MindSpore's names: `_correct_num`, `_total_num`, `_true_positives`, …; to count differently, override clear, update and
+    eval together.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> metric = nn.Accuracy()
+        >>> metric.update(np.array([[0.2, 0.8], [0.7, 0.3]]), np.array([1, 1]))
+        >>> metric._correct_num, metric._total_num
+        (1.0, 2.0)
+    """
 
     _takes = 'prediction, truth'
     _counter: Any
@@ -199,7 +233,16 @@ class CountedMetric(Metric):
 
 
 class PerClassMetric(CountedMetric):
-    """A counted metric with a result per class (per sample for 'multilabel')."""
+    """Base class of counted metrics with a result per class (per sample for 'multilabel').
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> metric = nn.Recall()
+        >>> metric.update(np.array([[0.2, 0.8], [0.7, 0.3]]), np.array([1, 1]))
+        >>> metric.eval().tolist(), metric.eval(average=True)
+        ([0.0, 0.5], 0.25)
+    """
 
     def eval(self, average: bool = False) -> Union[np.ndarray, float]:
         """Returns the result per class.
