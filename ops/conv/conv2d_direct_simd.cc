@@ -143,7 +143,7 @@ template <class V, int kVecs, int kTaps> SINDRI_SIMD_INLINE void weight_grad_tap
 }
 
 // The same for kRows kernel rows of kRun neighbouring taps each. The taps of a row then have constant offsets from one pointer, while
-// separate offsets would not fit the registers. Rows from `rows` on repeat the first.
+// separate offsets would not fit the registers. Rows at `rows` and beyond read the data of the first.
 template <class V, int kVecs, int kRows, int kRun> SINDRI_SIMD_INLINE void weight_grad_runs(const DirectConv& d, const float* __restrict x,
                                                                                             const float* __restrict dy, int64_t room, const int32_t* offset,
                                                                                             int64_t rows, float* partial) {
@@ -251,8 +251,9 @@ SINDRI_SIMD_INLINE void input_grad_sums(const DirectInputGrad& d, const float* _
   }
 }
 
-// Runs of neighbouring pixels overlap in dx, and a load that overlaps a recent store waits for it. So the sums of all kernel rows
-// are computed first and then added in turn: each addition waits only for the one a whole turn before.
+// Runs of neighbouring pixels overlap in dx, and a load that overlaps a recent store waits for it. So the sums of all kernel rows are computed first. They are
+// then added pixel by pixel, over all kernel rows. An addition thus overlaps only that of the previous pixel in the same row, a whole round of kernel rows
+// earlier.
 template <class V, int kPixels> SINDRI_SIMD_INLINE void input_grad_block(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
   const int64_t length = direct_run_length(d.run);
   alignas(64) float sums[kDirectMaxKernelRows * kPixels * kDirectRunBlock];

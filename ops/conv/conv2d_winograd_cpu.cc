@@ -27,8 +27,8 @@ using winograd::kPositions;
 
 constexpr int64_t kBlockBytes = 1 << 20;  // transformed operands of a block, about
 constexpr int64_t kLargeWeights = 1 << 20;  // bytes; larger transformed weights do not stay in the cache next to a block
-// Padding of a cache line between rows of transformed pixels and between the operands of the 16 positions: at multiples of powers of
-// two they would share a few cache sets, and a transform writes to all positions at once.
+// Padding of one cache line between rows of transformed pixels, and between the operands of the 16 positions. With strides that are multiples of a power of two
+// they would share a few cache sets, and a transform writes to all positions at once.
 constexpr int64_t kGap = 16;
 
 // Returns this thread's memory of at least `floats` floats; contents are undefined.

@@ -12,8 +12,8 @@ namespace {
 using namespace linalg;
 
 // Giles 2008, section 3.1, for symmetric a: da = V·(diag(dw) + F∘(Vᵀ·dV))·Vᵀ with F_ij = 1/(w_j - w_i) off the diagonal,
-// symmetrised. If dV is given, it exists only for distinct eigenvalues; otherwise it is infinite or NaN, as the derivative
-// is.
+// symmetrised. With dV, da is finite only if the eigenvalues are distinct; otherwise it is infinite or NaN, like the derivative
+// itself.
 std::vector<Tensor> vjp(const VjpContext& c) {
   const Tensor &w = c.out[0], &v = c.out[1], &dw = c.dout[0], &dv = c.dout[1];
   const int64_t n = w.dim(-1);

@@ -47,8 +47,8 @@ struct Key {
 constinit RuntimeSlot<Key> key_slot;
 Parameter& slot() { return key_slot.get().state; }
 
-// Stores where the running part starts. Modifies only those bits of the present state, which another thread may have changed, so that the
-// state is consistent at the end.
+// Stores the instance number at which the running part starts. Modifies only the bits that hold it, because another thread may have changed the others in the
+// meantime.
 void set_first_instance(int64_t first) {
   constexpr int64_t kCounter = (int64_t{1} << random_ops::kCounterBits) - 1;
   const Tensor key = slot().stored();

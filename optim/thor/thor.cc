@@ -219,8 +219,8 @@ void Thor::Impl::clip(const std::vector<Layer>& layers, const TensorList& grads,
     if (layers[i].kind != Kind::kPlain) (*natural)[i] = ops::mul((*natural)[i], ops::cast(nu, (*natural)[i].dtype()));
 }
 
-// If split_indices name more layers than have factors, but not more than there are parameters, they count parameters, as published BERT settings do: each
-// becomes the last layer up to that parameter.
+// If the largest index in split_indices is beyond the layers with factors, but not beyond the parameters, the indices count parameters, as in published BERT
+// settings. Each is then replaced by the last layer with factors up to that parameter.
 void Thor::Impl::number_buckets(const std::vector<Layer>& layers) {
   std::vector<int64_t>& split = o.split_indices;
   const auto factored = std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.factored(); });

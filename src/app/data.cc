@@ -33,7 +33,7 @@ struct Normalization {
   std::vector<double> mean, std;
 };  // per channel, pixels scaled to 0..1
 
-// Those of the dataset itself; for photographs CIFAR-10's if the net's input is small, else ImageNet's.
+// Returns the kind's own statistics. If it has none, returns CIFAR-10's for nets with images of at most 64 pixels, else ImageNet's.
 Normalization known_normalization(const KindFacts& facts, int64_t side) {
   if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data has only one of mean and std", "dataset::KindFacts", "give both or neither");
   if (!facts.mean.empty()) return {facts.mean, facts.std};

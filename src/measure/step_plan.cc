@@ -1,5 +1,5 @@
-// sindri profile --plan: bytes moved and kernels launched by a training step, according to its compiled form. Bytes replace speed if the device itself is not
-// available.
+// sindri profile --plan: bytes moved and kernels launched by a training step, according to its compiled form. The bytes serve as an indication of speed if the
+// device itself is not available.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

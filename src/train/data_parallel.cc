@@ -234,7 +234,7 @@ void DataParallel::State::reduce_within(int64_t ranks_per_group) {
   }
 }
 
-// Records which parameters of its bucket each call sends, as a step may omit some. The sets that variants omit are nested, so the number of gradients
+// Records which parameters of a bucket are in its reduction, since a step may omit some. The sets that variants omit are nested, so the number of gradients
 // identifies the set.
 void DataParallel::State::note_sent(const TensorList& gradients) {
   for (size_t b = 0; b < buckets.size(); ++b) {

@@ -59,14 +59,14 @@ struct Gradients {
   /// the second run and the place of its call. An op is two uses if two of its operands are Parameters (or one
   /// Parameter twice).
   std::vector<ParamUse> uses;
-  /// Float32 scalar (float64 for float64 gradients) by which of_params are still to be multiplied (1 / loss scale);
-  /// undefined: they are unscaled.
+  /// 1 / loss scale, by which of_params have not been multiplied yet: a float32 scalar (float64 for float64 gradients).
+  /// Undefined: of_params are unscaled.
   Tensor inv_scale;
   Tensor skip;  ///< bool scalar, true if the update must be skipped; undefined: never
   int variant = 0;  ///< variant of the step that computed them (TrainStep::variant)
   int64_t samples = 0;  ///< rows of this rank's batch, whose mean loss this is; 0: unknown
-  /// For a batch of several parts (virtual ranks) whose losses are averaged: the index of the first of `uses` of each
-  /// part of this rank.
+  /// For a batch of several parts (virtual ranks) whose losses are averaged: for each part of this rank, the index of
+  /// its first entry in `uses`.
   std::vector<size_t> parts = {};
   /// Takes one list of tensors for each part of this rank and returns their means over all parts of all ranks. They are
   /// added in the order of the gradients, in one reduction. Empty: there is one part.

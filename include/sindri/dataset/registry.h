@@ -30,8 +30,8 @@ struct KindFacts {
   int64_t side = 0;  ///< height and width of every image; 0: they vary
   int64_t num_classes = 0;  ///< used if Dataset::num_classes is unset; 0: unknown
   double largest = 255;  ///< the largest pixel value
-  /// Mean and standard deviation of pixels scaled to 0..1, one number or one per channel; empty: those of photographs
-  /// of the network's image size.
+  /// Mean and standard deviation of pixels scaled to 0..1, one number or one per channel. Empty: those of CIFAR-10 for
+  /// networks with images of at most 64 pixels, else those of ImageNet.
   std::vector<double> mean = {}, std = {};
   bool augment = true;  ///< a crop or a flip of an image keeps its class
   bool encoded = false;  ///< images are the bytes of image files

@@ -21,13 +21,13 @@ struct DeviceListing {
 };
 /// All devices, the CPU first.
 SINDRI_API std::vector<DeviceListing> devices();
-/// The device of a target's name and a number, or of a device's own name ("cpu", "cuda:1"; the target may be in lower case).
+/// Returns the device of a target and a number, or the device with its own name ("cpu", "cuda:1"). Targets may be in lower case.
 /// Throws DeviceError with what was found and how to get what is missing.
 SINDRI_API Device find_device(const std::string& target, int index = 0);
 /// What backends lack, and MindSpore's targets without a backend.
 SINDRI_API std::vector<MissingPart> missing_parts();
 
-/// The libraries that loaded backends open at run time: where each was found, and what is not available without the others. Opens
+/// The libraries that loaded backends open at run time: where each was found, or which features are unavailable without it. Opens
 /// them, even on a machine without a device.
 SINDRI_API std::vector<BackendLibrary> backend_libraries();
 

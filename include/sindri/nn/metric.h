@@ -97,13 +97,13 @@ class SINDRI_API Metric {
   /// All that was counted since clear(), for a copy of the metric. Throws ValueError if the metric does not override
   /// archive.
   std::vector<double> saved() const;
-  /// Restores the counts of saved() from a metric with the same settings. Throws ValueError for other counts.
+  /// Restores the counts of saved() from a metric with the same settings. Throws ValueError for counts that do not match.
   void restore(std::vector<double> saved);
   /// Whether counts over parts of the data add up to those over all of it (add_saved). False for metrics that keep
   /// every sample or do not override this.
   virtual bool adds_up() const { return false; }
-  /// Adds the counts of saved() from a metric with the same settings and other data. Throws ValueError for other counts
-  /// and unless adds_up().
+  /// Adds the counts of saved() from a metric with the same settings and other data. Throws ValueError for counts that do not
+  /// match, and if adds_up() is false.
   void add_saved(std::vector<double> saved);
   /// Selects which of the values given to update() to use, in this order; empty: all, in their order. Returns *this.
   Metric& set_indexes(std::vector<size_t> indexes);

@@ -43,8 +43,9 @@ struct SaveOptions {
   bool compat_mindspore1 = false;
   /// Larger payloads are split into adjacent values of the same tag, as in MindSpore. Only tests change it.
   int64_t slice_bytes = int64_t{512} << 20;
-  /// Encryption: if set, the file holds what this returns for each block of plain bytes. Blocks have block_bytes, the last one
-  /// fewer. Not together with compat_mindspore1 (ValueError), whose .sum file would describe the plain content.
+  /// Encryption: if set, it is called for each block of the plain file, and the file holds its results. A block has block_bytes
+  /// bytes, the last one fewer. Throws ValueError together with compat_mindspore1, whose .sum file would describe the plain
+  /// content.
   std::function<std::string(std::string_view)> seal = nullptr;
   int64_t block_bytes = int64_t{64} << 20;  ///< plain bytes of a block, for `seal`
 };

@@ -63,8 +63,8 @@ SINDRI_API void check_data_parallel(const DataParallelOptions& options);
 /// `gradients` are this rank's sums over its virtual ranks, one per parameter; the mean is over all virtual ranks.
 SINDRI_API TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptions& options, comm::Communicator& communicator);
 
-/// First random number of a virtual rank: the third member of the key of ops::rng_state(), which counts samples of the global
-/// batch.
+/// The offset at which a virtual rank's random numbers start: the third element of the key ops::rng_state(), which counts samples
+/// of the global batch.
 SINDRI_API int64_t sample_offset(int64_t virtual_rank);
 
 /// Tensors by name.

@@ -47,14 +47,14 @@ def checked_decay(who: str, learning_rate: Any, decay_rate: Any, decay_steps: An
 
 
 def checked_cosine(who: str, min_lr: Any, max_lr: Any, decay_steps: Any, unit: str = "steps") -> Dict[str, Any]:
-    """Settings of "cosine". Raises TypeError for wrong types, ValueError for numbers out of range and unless min_lr < max_lr."""
+    """Settings of "cosine". Raises TypeError for wrong types, ValueError for values out of range and unless min_lr < max_lr."""
     if check_strict_float(who, "min_lr", min_lr, least=0) >= check_strict_float(who, "max_lr", max_lr, above=0):
         fail(ValueError, f"{who}: min_lr {min_lr} must be below max_lr {max_lr}")
     return {"learning_rate": max_lr, "end": min_lr, "decay_steps": check_int(who, f"decay_{unit}", decay_steps, 1)}
 
 
 def checked_poly(who: str, learning_rate: Any, end: Any, decay_steps: Any, power: Any, update: Any, unit: str = "steps") -> Dict[str, Any]:
-    """Settings of "poly". Raises TypeError for wrong types, ValueError for numbers out of range and, if the rate must fall, unless end < learning_rate."""
+    """Settings of "poly". Raises TypeError for wrong types, ValueError for values out of range and, if the rate must fall, unless end < learning_rate."""
     check_strict_float(who, "learning_rate", learning_rate, above=0)
     grows = check_strict_float(who, "end_learning_rate", end, least=0) >= learning_rate
     if grows and (unit == "epoch" or era() == 1):  # 2.x accepts a growing rate for the class

@@ -49,7 +49,7 @@ double seconds(void (*f)()) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Compares minimum times of alternating runs. Processors differ by a factor of two or more either way, so a busy
+// Compares minimum times of alternating runs. On any processor one of the two is faster by a factor of two or more, so a busy
 // machine does not change the result.
 bool measure() {
   double dot = 1e30, multiply = 1e30;

@@ -172,8 +172,7 @@ class GroupElementwise final : public Pass {
     return groups;
   }
 
-  // Returns whether a value is sent to other ranks, directly or through ops that hoist_comm moves along. Grouped with
-  // others, it would have to wait for the last of them.
+  // Returns whether a value is sent to other ranks, directly or through ops that hoist_comm moves along. In a group, it would have to wait for the last member.
   static bool travels(const Graph& g, ValueId v) {
     const auto& users = g.value(v).users;
     return std::any_of(users.begin(), users.end(), [&](NodeId n) {
@@ -238,7 +237,7 @@ class GroupElementwise final : public Pass {
     bool has(NodeId n) const { return std::find(nodes.begin(), nodes.end(), n) != nodes.end(); }
   };
 
-  // Rewrites a member's program for the joined one: i0 becomes the index of the input or step there. Returns false if
+  // Appends a member's program to the joined one and renumbers its operands: i0 becomes the index of that input or step in the joined program. Returns false if
   // the result exceeds the limits.
   static bool join(const Graph& g, NodeId n, const std::string& program, Joined* all) {
     Joined next = *all;
