@@ -1,6 +1,6 @@
-// Batch normalisation, relu and max pooling as one op, and its gradient: the stem of residual networks. The graph compiler replaces the separate ops by
-// it (src/graph/passes/fuse_norm_pool.cc): bitwise identical results, fewer bytes. Users write the separate ops, which have gradient rules; these have
-// none.
+// Batch normalisation, relu and max pooling as one op, and its gradient: the stem of residual networks. The graph compiler replaces the separate ops by it
+// (src/graph/passes/fuse_norm_pool.cc); results are bitwise identical, with less memory traffic. Users write the separate ops, which have gradient rules; these
+// ops have none.
 #include <fmt/format.h>
 
 #include "ops/norm/norm_common.h"

@@ -180,8 +180,7 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
   return out;
 }
 
-// Not while an observer reads single instructions. The first run is not recorded: it initialises libraries, which
-// recording does not allow.
+// Runs are not recorded while an observer reads single instructions. Nor is the first run: it initialises libraries, which recording does not allow.
 bool Executable::can_record() const { return !device_.is_cpu() && lanes_[0]->records() && runs_ > 0 && !check_finite_ && kernel_observer() == nullptr; }
 
 void Executable::run_main(Span<const Tensor> in) {

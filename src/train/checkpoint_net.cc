@@ -50,7 +50,7 @@ Tensor cast_width(const Tensor& t, DType to) {
   return Tensor::from_vector(t.shape(), t.to_vector<int32_t>());
 }
 
-// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension), texts and Sindri's own entries ("sindri.<name>": the random state)
+// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension), strings and Sindri's own entries ("sindri.<name>": the random state)
 // are expected to remain when a training checkpoint is loaded into a bare network.
 bool is_training_state(const CheckpointEntry& e, const std::set<std::string>& net_names) {
   if (e.kind != CheckpointEntry::kTensor || e.name.starts_with("sindri.")) return true;

@@ -43,9 +43,9 @@ struct SINDRI_API NamedPolicy {
 
 /// All policies: O0, ops_O1 … ops_O3, cells_O1 … cells_O3.
 SINDRI_API const std::vector<NamedPolicy>& policies();
-/// Policy of a name. Full names mean the same everywhere; "O1" … "O3" are those of `short_names`. "auto" is MindSpore
-/// 1's policy on its accelerators, cells_O2 for device_target "GPU" and cells_O3 for "Ascend", and MindSpore 2's on a
-/// CPU, ops_O1. Throws ValueError, listing the names, for any other.
+/// Returns the policy of a name. `short_names` selects whether "O1" … "O3" mean ops_O1 … or cells_O1 …; full names do
+/// not depend on it. "auto" is the policy of MindSpore 1 on its accelerators (cells_O2 for device_target "GPU",
+/// cells_O3 for "Ascend") and of MindSpore 2 on a CPU (ops_O1). Throws ValueError, listing the names, for any other.
 SINDRI_API const NamedPolicy& find_policy(const std::string& name, Casts short_names, const std::string& device_target = "CPU");
 /// Names that find_policy knows with these short names, separated by '|'.
 SINDRI_API std::string policy_names(Casts short_names);

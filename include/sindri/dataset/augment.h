@@ -69,8 +69,8 @@ SINDRI_API Transform RandomEqualize(double prob);
 SINDRI_API Transform RandomAutoContrast(double cutoff, const std::vector<int>& ignore, double prob);
 /// AdjustSharpness by `degree` with probability prob.
 SINDRI_API Transform RandomAdjustSharpness(double degree, double prob);
-/// Adds one colour to all pixels, along the principal components of ImageNet's colours with normal weights of standard
-/// deviation alpha (Krizhevsky et al. 2012). RGB.
+/// Adds one colour to all pixels, along the principal components of ImageNet's colours, with normally distributed
+/// weights of standard deviation alpha (Krizhevsky et al. 2012). RGB.
 SINDRI_API Transform RandomLighting(double alpha);
 
 // Positions and shapes.

@@ -14,7 +14,7 @@ struct EpochStep {
   int64_t epoch = 0, step = 0;
   auto operator<=>(const EpochStep&) const = default;
 };
-/// The numbers of a file name with exactly this prefix, else nullopt. Files of "net-large" do not belong to "net" and must not be
+/// Parses the numbers in a checkpoint's file name; nullopt if its prefix is not exactly `prefix`. Files of "net-large" do not belong to "net" and must not be
 /// removed with its files.
 SINDRI_API std::optional<EpochStep> checkpoint_numbers(const std::string& name, const std::string& prefix);
 /// Paths of a prefix's checkpoints, least recently written first. If times are equal, as on coarse clocks, the numbers decide.

@@ -32,8 +32,8 @@ SINDRI_API LossScaleState next_loss_scale(const LossScaleState& s, const Tensor&
 struct LossScalerState {
   Tensor scale, counter;
 };
-/// The state after a step; `finite` (bool scalar) says whether its gradients were. As next_loss_scale, except that the scale
-/// stays if the product is not finite.
+/// The state after a step; `finite` (bool scalar) says whether its gradients were finite. Follows the rule of next_loss_scale,
+/// except that the scale does not grow if the product would not be finite.
 SINDRI_API LossScalerState next_loss_scaler(const LossScalerState& s, const Tensor& finite, double factor, int64_t window);
 
 /// State of MindSpore's DynamicLossScaleManager as its callers drive it, on the host. last_overflow: step of the last overflow,
