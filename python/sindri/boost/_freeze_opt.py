@@ -80,8 +80,17 @@ class FreezeOpt(Cell):
         return members
 
     def settings_for(self, network: Cell) -> Dict[str, List[int]]:
-        """Returns the settings of grad_freeze that train these groups: variants ordered from all parameters to the fewest by their first parameter in the
-        network's order, and the variant of each step."""
+        """Returns the settings of grad_freeze that train these groups.
+
+        Args:
+            network (Cell): The network whose Parameters the groups contain.
+
+        Returns:
+            dict: `starts`, the first parameter of each variant in the network's order, from all parameters to the fewest, and `strategy`, the variant of each step.
+
+        Raises:
+            ValueError: If a group does not consist of the last parameters of the network.
+        """
         own = {id(p) for p in self.parameters}
         order = [id(p) for p in network.trainable_params() if id(p) in own]
         starts = []

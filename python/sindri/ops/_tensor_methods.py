@@ -5,7 +5,9 @@ function's are defined here (Tensor.sum accepts NumPy's arguments, Tensor.max re
 """
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
@@ -83,6 +85,13 @@ def _method(name: str, function: Callable) -> Callable:
     return method
 
 
+def _other_arguments(function: Callable) -> str:
+    """Returns the Args section of a function's docstring without its first parameter, which is the tensor; '' if there are no others."""
+    found = re.search(r"^Args:\n((?:    .*\n)+)", inspect.cleandoc(function.__doc__ or "") + "\n", re.MULTILINE)
+    entries = re.split(r"^    (?=\S)", found[1], flags=re.MULTILINE)[2:] if found else []
+    return "".join(["    Args:\n", *("        " + entry.replace("\n    ", "\n        ") for entry in entries), "\n"]) if entries else ""
+
+
 def _in_place(name: str, function: Callable) -> Callable:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         value = function(self, *args, **kwargs)
@@ -92,7 +101,7 @@ def _in_place(name: str, function: Callable) -> Callable:
             raise TypeError(f"the result is of {value.dtype}, the tensor of {self.dtype} | Tensor.{name}_ | cast the tensor first, or use {name}")
         return give(self, value)
     _like(method, name + "_", function)
-    method.__doc__ = (f"Computes `{name}` in place: writes the result into the tensor, in its type.\n\n    The arguments are those of `{name}`.\n\n    Returns:\n"
+    method.__doc__ = (f"Computes `{name}` in place: writes the result into the tensor, in its type.\n\n{_other_arguments(function)}    Returns:\n"
                       "        The tensor.\n\n    Raises:\n        TypeError: If the result is floating and the tensor holds integers."
                       "\n        ValueError: If the result has another shape.\n\n    Examples:\n        >>> import sindri as ms"
                       f"\n        >>> print(ms.Tensor([1.0, 2.0]).{name}_{_IN_PLACE[name][0]})\n        {_IN_PLACE[name][1]}")

@@ -925,11 +925,24 @@ class Dataset:
 
     @named
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
-        """Not available yet: writes MindRecord files."""
+        """Writes MindRecord files; not available yet.
+
+        Args:
+            file_name (str): Ignored.
+            num_files (int): Ignored. Default: 1.
+            file_type (str): Ignored. Default: "mindrecord".
+
+        Raises:
+            NotYetError: Always.
+        """
         not_yet("dataset.Dataset.save", "record files")
 
     def device_que(self, *args: Any, **kwargs: Any) -> Any:
-        """Not available yet: the device queue for hand-written sink-mode loops. The sink mode of Model.train does not need it."""
+        """The device queue for hand-written sink-mode loops; not available yet. The sink mode of Model.train does not need it.
+
+        Raises:
+            NotYetError: Always.
+        """
         return not_yet("dataset.Dataset.device_que", "devices")
 
     to_device = send = stop_send = device_que

@@ -546,7 +546,14 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (lr - self.eta_min) * half for lr in self._base()]
 
     def step(self, epoch: Any = None) -> Any:
-        """Advances by one epoch, or to `epoch`, which may be a fraction, and sets the learning rates. Raises ValueError for a negative epoch."""
+        """Advances by one epoch, or to `epoch`, and sets the learning rates.
+
+        Args:
+            epoch (int, float): The epoch, which may be a fraction. Default: None, the next one.
+
+        Raises:
+            ValueError: If `epoch` is negative.
+        """
         if epoch is None and self._epoch() >= 0:
             epoch = self._epoch() + 1
             self.T_cur += 1
@@ -633,7 +640,14 @@ class CyclicLR(LRScheduler):
         return [check_float("CyclicLR", name, v, least=0) for v in values]
 
     def scale_fn(self, x: Any) -> Any:
-        """Returns the factor for the height of cycle (or step) x."""
+        """Returns the factor for the height of cycle (or step) x.
+
+        Args:
+            x (int): The cycle, from 1, or the step, as `scale_mode` says.
+
+        Returns:
+            float.
+        """
         if self._own_scale is not None:
             return self._own_scale(x)
         return 1.0 if self.mode == "triangular" else 0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma ** x

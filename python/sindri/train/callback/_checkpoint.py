@@ -313,7 +313,11 @@ class ModelCheckpoint(Callback):
         self.begin(run_context)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
-        """Does nothing: nothing is saved during an evaluation."""
+        """Does nothing: nothing is saved during an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     on_eval_epoch_begin = on_eval_epoch_end = on_eval_step_begin = on_eval_step_end = on_eval_end = on_eval_begin
 

@@ -36,10 +36,18 @@ class History(Callback):
         run_context.original_args()['history'] = self
 
     def on_eval_begin(self, run_context: RunContext) -> None:
-        """Does nothing: an evaluation does not start a new record."""
+        """Does nothing: an evaluation does not start a new record.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """Does nothing: the metrics are read at the end of the training epoch."""
+        """Does nothing: the metrics are read at the end of the training epoch.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()

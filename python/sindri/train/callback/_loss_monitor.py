@@ -56,7 +56,11 @@ class LossMonitor(Callback):
         super().on_train_begin(run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """Does nothing: nothing is printed for batches of an evaluation."""
+        """Does nothing: nothing is printed for batches of an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def step_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()

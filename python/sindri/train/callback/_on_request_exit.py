@@ -67,7 +67,11 @@ class OnRequestExit(Callback):
         self._look(run_context, 'eval')
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Does nothing at the end of an epoch."""
+        """Does nothing at the end of an epoch.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def __exit__(self, *err: Any) -> None:
         if self._before is not None:

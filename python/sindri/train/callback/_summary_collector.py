@@ -112,7 +112,11 @@ class SummaryCollector(Callback):
         self._record.set_mode('train')
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """Does nothing: nothing is recorded for batches of an evaluation."""
+        """Does nothing: nothing is recorded for batches of an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def step_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
