@@ -69,7 +69,6 @@ EXCEPTIONS = [
     ("docs/design/glossary.md", None, "", "names the phrases it replaces"),
     ("tests/comm/identity_test.cc", "want", "what do ya want for nothing?", "a test vector of RFC 4231"),
     ("tests/python/test_launch_scripts.py", "data set", "", "a folder whose name needs quotes"),
-    ("docs/seeds.md", "data set", "", "quotes of the documents"),
     ("tests/python/", "picture", "picture ", "keys of recorded results"),
     ("tests/python/test_nn_amp.py", "want", "level, want", "names of parameters"),
 ]
