@@ -37,7 +37,7 @@ struct ViewLink {
   py::object base;  ///< the Tensor or Parameter
   py::tuple steps;  ///< lead from the base to the view
   uint64_t seen = 0;  ///< id of the base's value that the view was computed from
-  uint32_t generation = 0;  ///< of the base; another number means that the view's base was replaced
+  uint32_t generation = 0;  ///< the base's `generation` when the view was made; a different one now means that the base was replaced
   bool snapshot = false;  ///< the view keeps its value when the base is written
 };
 
@@ -73,8 +73,8 @@ struct PyParameter : PyTensor {
   std::shared_ptr<Parameter> param;  ///< null until __init__ has run
 };
 
-/// The Parameters that a tape or a compiled function must keep alive. While one is being recorded on this thread, every Parameter that is
-/// read or written is added. Scopes nest; an inner scope passes its Parameters to the outer one.
+/// The Parameters that a tape or a compiled function must keep alive. While a tape or function is being recorded on this thread, every Parameter that is read
+/// or written is added. Scopes nest; an inner scope passes its Parameters to the outer one.
 class ParameterKeeper {
  public:
   void add(const std::shared_ptr<Parameter>& p) {
@@ -128,7 +128,7 @@ Tensor number_of(py::handle number, DType dtype);
 /// Converts a number to the tensor's type, or to int64 or float32 if the number is of a higher kind, as MindSpore does. The kind of the number
 /// counts, not its value. Throws ValueError for an integer that does not fit.
 Tensor number_next_to(const Tensor& t, py::handle number, NumberKind kind);
-/// The same for a comparison: an integer that does not fit the tensor's type is converted to int64, so its value is compared.
+/// Like number_next_to, but for a comparison: an integer that does not fit the tensor's type is converted to int64, so its value is compared.
 Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind);
 /// Converts attributes to Python objects by the fields' names; lists and shapes become tuples.
 py::dict attrs_dict(const Attrs& attrs);
@@ -180,10 +180,10 @@ class TracedValue : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Called when the value of a traced tensor is requested. After a condition of a compiled call, the rest of the call runs eagerly, with data in
-/// all tensors, and its `on_leave` receives `what`. Returns false elsewhere.
+/// Called when the value of a traced tensor is requested. If the compiled call has already passed a condition on a tensor, the ops traced so far are run, so
+/// that all tensors have data. The rest of the call then runs eagerly, and its `on_leave` receives `what`. Returns false in all other cases.
 bool leave_traced_call(const std::string& what);
-/// Returns the truth of a traced tensor with one element (traced_condition). If the call continues eagerly after it, `on_leave` receives "".
+/// Returns the truth of a traced tensor with one element (traced_condition). If the call continues eagerly after this condition, its `on_leave` receives "".
 std::optional<bool> traced_truth(const Tensor& t);
 
 void bind_errors(py::module_& m);

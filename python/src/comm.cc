@@ -23,13 +23,13 @@ app::Settings environment_settings() {
   return s;
 }
 
-// The options of training steps in this process besides their own arguments; set by init.
+// The options that all training steps of this process share, besides each step's arguments. Set by init.
 train::DataParallelOptions& step_options() {
   static train::DataParallelOptions o;
   return o;
 }
 
-// A Python process is one virtual rank, and its random ops draw that rank's numbers: the key counts samples from this offset.
+// A Python process is one virtual rank. The key counts samples from this offset, so its random ops draw that rank's numbers.
 int64_t own_sample_offset() { return train::sample_offset(comm::world().rank()); }
 
 void place_random_numbers() {
@@ -246,7 +246,7 @@ void bind_comm(py::module_& m) {
       .def("after_step", &PyDataParallel::after_step, py::arg("step"), py::call_guard<py::gil_scoped_release>(),
            "Calls check_replicas() every dist.replica_check_steps steps.")
       .def_property_readonly("buckets", &PyDataParallel::buckets, "[(first, last, bytes)] in the order of reduction.");
-  // Ranks that are threads, for tests: their world is that of the calling thread.
+  // For tests: ranks that are threads. On each of them, the world is the one that run_ranks gave to this thread.
   c.def(
       "run_ranks",
       [](int size, const py::function& f) {

@@ -177,7 +177,7 @@ Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
   return from_numpy(a, false);
 }
 
-/// A tuple holds one value per column, anything else is the value of a single column.
+/// A tuple holds one value per column; any other object is the value of a single column.
 std::vector<Tensor> row_to_tensors(const py::object& row, const std::string& who) {
   std::vector<Tensor> out;
   if (py::isinstance<py::tuple>(row)) {
@@ -225,7 +225,7 @@ data::vision::RandomResizedCropOptions crop_options(std::array<double, 2> scale,
   return o;
 }
 
-/// Arrays that need no conversion are read in place: the caller holds them meanwhile.
+/// Arrays that need no conversion are read in place; the caller keeps them alive meanwhile.
 Tensor value_for_a_call(py::handle value, const std::string& who, size_t k) {
   if (py::isinstance<py::array>(value)) {
     const auto a = py::reinterpret_borrow<py::array>(value);
@@ -461,7 +461,8 @@ class Reapers {
   std::mutex mutex_;
   std::vector<Reaper> threads_;
 };
-// Never destroyed: threads that still run when the process ends must not be waited for. A forked process has none of the threads, so it starts with none.
+// Never destroyed: threads that still run when the process ends must not be waited for. A forked process does not have its parent's threads, so it gets a new,
+// empty object.
 Reapers& reapers() {
   static std::atomic<Reapers*> current{new Reapers};
   Reapers* seen = current.load();
@@ -490,11 +491,11 @@ class PyIterator {
   PyIterator(const PyIterator&) = delete;
   PyIterator& operator=(const PyIterator&) = delete;
 
-  /// Runs f for one thread at a time. It holds the iterator meanwhile, because a callback may close it.
+  /// Runs f, for one thread at a time. Keeps the iterator alive meanwhile, because a callback may close it.
   template <class F> auto use(F&& f) {
-    if (elsewhere()) data::throw_read_elsewhere(reader_);  // before the locks, whose state is that of the fork
+    if (elsewhere()) data::throw_read_elsewhere(reader_);  // before locking: after a fork the mutexes have the state of that moment
     const py::gil_scoped_release release;
-    open();  // a callback must not wait for a thread that is ending the iterator and waits for the callback
+    open();  // throws if closed: a callback must not wait for the thread that ends the iterator, since that thread waits for the callback
     const std::lock_guard one(using_);
     const std::shared_ptr<data::Iterator> it = open();
     return f(*it);

@@ -9,7 +9,7 @@
 
 namespace sindri::python {
 
-/// One number is an edge, two are (height, width). Throws ValueError for another count.
+/// Returns a size: one number is the length of an edge, two are (height, width). Throws ValueError for any other count.
 dataset::vision::Size size_of(const std::vector<int64_t>& s);
 dataset::vision::Inter inter_of(const std::string& name);
 dataset::vision::Border border_of(const std::string& name);

@@ -96,7 +96,7 @@ py::tuple backward(const PyTape& t, const py::object& outputs, const py::object&
   return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params));
 }
 
-// The function lives as long as a graph with the call, and is released with the lock held.
+// The function lives as long as any graph that contains the call, and is released with the lock held.
 void call_on_host(const std::vector<Tensor>& inputs, int64_t number, py::function function) {
   const std::shared_ptr<py::function> held(new py::function(std::move(function)), [](py::function* f) {
     if (Py_IsInitialized() == 0) return;  // the interpreter has ended, and its objects with it
@@ -137,7 +137,7 @@ std::shared_ptr<py::function> shared_function(const py::function& f) {
           }};
 }
 
-/// The records of a tape that was filled while a graph was traced, without that graph's tensors: everything that a run's gradient needs except data.
+/// The records of a tape that was filled while a graph was traced. They hold everything that the gradient of a run needs except the tensors' data.
 struct PyTapeForm {
   Tape tape;
   ParameterKeeper keeper;
@@ -145,8 +145,8 @@ struct PyTapeForm {
   std::vector<std::pair<uint64_t, std::shared_ptr<Parameter>>> read;  ///< tensors that are a Parameter's value after the run
 };
 
-// Returns (the form, the tensors that a run has to return, including `results`, `results` and `inputs` as the form identifies them). Returns None if a
-// rule holds tensors.
+// Returns (form, tensors, results, inputs). `tensors` are those that each run has to return; they include `results`. The returned results and inputs only carry
+// the identities by which the form knows them. Returns None if a gradient rule holds tensors.
 py::object form_of(const PyTape& t, const py::object& results, const py::object& inputs) {
   std::optional<TensorList> traced = t.tape.traced();
   if (!traced.has_value()) return py::none();
@@ -156,7 +156,7 @@ py::object form_of(const PyTape& t, const py::object& results, const py::object&
   auto form = std::make_unique<PyTapeForm>();
   TensorList given;
   for (const Tensor& v : *traced) {
-    // The key of random ops differs in the next part of the step.
+    // The random key is passed like other tensors, because its stored value differs in the next part of the step.
     const Parameter* const p = t.tape.parameter_of(v);
     const auto at = std::find_if(t.keeper.params().begin(), t.keeper.params().end(), [&](const auto& known) { return known.get() == p; });
     if (p != nullptr && p != &ops::rng_state() && at != t.keeper.params().end() && p->value().id() == v.id()) {
@@ -176,7 +176,8 @@ py::object form_of(const PyTape& t, const py::object& results, const py::object&
   return py::make_tuple(py::cast(std::move(form)), to_python_tuple(given), known(out), known(in));
 }
 
-// Returns (a tape, `results` and `inputs` as it identifies them) for the tensors that a run returned, in the interpreter in force.
+// Returns (tape, results, inputs) for the tensors that a run returned. The returned results and inputs are the run's tensors. The tape is filled in the
+// interpreter that is in force.
 py::tuple tape_on(const PyTapeForm& form, const py::object& given, const py::object& results, const py::object& inputs) {
   std::vector<uint64_t> ids = form.ids;
   TensorList by = to_list(given);
@@ -309,7 +310,7 @@ class PyCompiled {
     if (part_) return run_part(in);
     const PartInForce none(nullptr);
     int64_t path = -1;
-    // A separate step for the random ops, whatever ran before (random.h).
+    // The call is a separate step for the random ops, regardless of what ran before (random.h).
     if (ops::rng_instance() != 0) ops::end_rng_step();
     ops::begin_rng_step();
     const TensorList out = run_fn(in, &path);
@@ -355,7 +356,7 @@ class PyCompiled {
 
   struct Part {
     ops::RngPart numbers;
-    int64_t number = -1, drawn = 0;  ///< of the trace of this run, if it was traced
+    int64_t number = -1, drawn = 0;  ///< if this run was traced: the number of the call of f_, and its number of random ops
   };
   /// The part that runs on this thread.
   static Part*& part_in_force() {
@@ -465,7 +466,7 @@ void bind_compile(py::module_& m) {
         "number must do the same.");
   m.def("is_tracing_graph", &is_tracing_graph, "Whether a graph is being traced on this thread.");
   m.def("is_eager", &is_eager, "Whether no tape records, no graph is traced and nothing is cast on this thread.");
-  // An outermost eager call is surrounded by these, so that it draws the same random numbers as the compiled call.
+  // begin_step and end_step surround an outermost eager call, so that it draws the same random numbers as the compiled call.
   m.def("begin_step", [] {
     if (ops::rng_instance() != 0) ops::end_rng_step();
     ops::begin_rng_step();
@@ -624,7 +625,7 @@ void bind_context(py::module_& m) {
   m.def("cpu_isa", [] { return cpu_isa_name(cpu_isa()); });
   m.def("set_seed", &set_seed);
   m.def("get_seed", [] { return seed_is_set() ? py::object(py::int_(get_seed())) : py::object(py::none()); });
-  m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);  // a rank's: comm.place_random_numbers
+  m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);  // for a rank: comm.place_random_numbers
   m.def(
       "rng_state", [] { return ops::rng_state().stored(); }, "Returns the key of the random ops: seed, step, sample offset.");
   m.def("set_rng_state", [](const Tensor& t) { ops::rng_state().assign(t.clone()); });

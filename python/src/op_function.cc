@@ -29,7 +29,7 @@ PyObject* get_name(PyObject* self, void*) {
 PyObject* get_doc(PyObject* self, void*) { return PyObject_GetAttrString(function(self)->converting, "__doc__"); }
 PyObject* get_module(PyObject* self, void*) { return PyObject_GetAttrString(function(self)->converting, "__module__"); }
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<function %U of sindri._core.ops>", function(self)->name); }
-PyObject* get(PyObject* self, PyObject*, PyObject*) {  // as an attribute of a class it receives no self; inspect treats it as a function
+PyObject* get(PyObject* self, PyObject*, PyObject*) {  // as a class attribute it does not bind self; with __get__, inspect treats it as a function
   Py_INCREF(self);
   return self;
 }

@@ -26,8 +26,8 @@ struct OpFunction {
 py::object make_op_function(py::module_& m, const char* name, const py::object& converting, vectorcallfunc call, void* body);
 void bind_op_function_type(py::module_& m);
 
-/// Returns the name that a keyword means: itself, or the name that MindSpore's releases write differently (x for input, y or exponent for other).
-/// Returns a borrowed reference.
+/// Returns the argument that a keyword names: usually the keyword itself. MindSpore's releases name some arguments differently: x is accepted for input, and y
+/// or exponent for other. Returns a borrowed reference.
 PyObject* argument_name(PyObject* keyword, PyObject* const* names, size_t count);
 /// Calls pybind11's function with the keywords by the names that it knows.
 PyObject* call_converting(const OpFunction* f, PyObject* const* args, size_t nargs, PyObject* keywords, PyObject* const* names, size_t count);
@@ -142,7 +142,7 @@ template <class R, class... A> struct OpBody {
     std::copy(defaults.begin() + given, defaults.end(), out.begin() + given);
     std::array<bool, kCount> named{};
     for (Py_ssize_t k = 0, n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0; k < n; ++k) {
-      // Keywords at a call site are interned, like the names here; one that is not is passed to the other function.
+      // Keywords at a call site are interned, like the names here. A call with a keyword that is not is passed to pybind11's function.
       PyObject* const keyword = argument_name(PyTuple_GET_ITEM(keywords, k), names.data(), kCount);
       const size_t at = static_cast<size_t>(std::find(names.begin(), names.end(), keyword) - names.begin());
       if (at >= kCount || at < given || named[at]) return false;
@@ -223,7 +223,7 @@ template <class F, class... Args> void def_op(py::module_& m, const char* name, 
 }
 
 using BinaryOp = Tensor (*)(const Tensor&, const Tensor&);
-/// Returns both as tensors. One of them may be a number; with `compared` its value is preserved even if the other's type cannot hold it.
+/// Returns both operands as tensors. One of them may be a number; with `compared` its value is preserved even if the other operand's type cannot hold it.
 inline std::pair<Tensor, Tensor> binary_operands(py::handle a, py::handle b, bool compared = false) {
   const auto beside = compared ? &number_compared : &number_next_to;
   const NumberKind kind_a = number_kind(a), kind_b = number_kind(b);

@@ -56,8 +56,8 @@ class WithoutRule final : public Optimizer {
 
 class PyOptimizer {
  public:
-  /// rule: a name of optim::optimizers(), empty for none. groups: (parameters, rate, decay, centralise), with rate and decay None if the
-  /// optimizer's apply. A rate is a number, a list or a Cell of the step, a decay a number or a Cell.
+  /// rule: a name of optim::optimizers(), empty for none. groups: (parameters, rate, decay, centralise). If rate or decay is None, the optimizer's value
+  /// applies. A rate is a number, a list or a Cell of the step; a decay is a number or a Cell.
   PyOptimizer(const std::string& rule, const std::string& name, const py::list& groups, bool grouped, const py::object& order, const py::object& rate,
               const py::object& decay, double loss_scale, const py::dict& settings) {
     optim::OptimizerOptions options{.learning_rate = rate_of(rate), .weight_decay = decay_of(decay)};
@@ -94,8 +94,8 @@ class PyOptimizer {
     keep();
     without_lock(elements(grads), [&] { optimizer_->apply_rule(grads, lr, decay, skip, advance); });
   }
-  /// Returns the preconditioned gradients for gradients and their uses (tuples of sindri.autograd.ParamUse), in the form `variant`. A skipped step keeps
-  /// its state. group: the ranks over which means are computed; empty: a single rank.
+  /// Returns the preconditioned gradients for gradients and their uses (tuples of sindri.autograd.ParamUse), in a step of the given variant. A skipped step
+  /// leaves the optimizer's state unchanged. group: the ranks over which means are computed; empty: a single rank.
   py::tuple precondition(const py::iterable& gradients, const py::iterable& uses, int variant, const Tensor& skip, const std::string& group) {
     Gradients g;
     g.of_params = tensors(gradients), g.skip = skip, g.variant = variant;

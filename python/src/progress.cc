@@ -1,4 +1,4 @@
-// sindri._core.Progress: the progress line of a training run, which is that of the program (sindri/app/progress.h).
+// sindri._core.Progress: the progress line of a training run. It is the one that the `sindri` program prints (sindri/app/progress.h).
 #include "python/src/progress.h"
 
 #include <unistd.h>

@@ -94,7 +94,7 @@ Tensor from_data(const py::object& data, const py::object& dtype) {
   return py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data) ? from_sequence(data, true) : to_tensor(data);
 }
 
-// const_arg has no effect: a graph that reads an argument's value gets it because it runs eagerly from there.
+// The last argument, const_arg, has no effect: traced code that reads an argument's value continues eagerly from there, and so has the value.
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init, bool) {
   Tensor value;
   std::unique_ptr<LazyValue> lazy;
@@ -272,7 +272,8 @@ Tensor to_tensor(py::handle h) {
 }
 
 py::handle numpy_generic() {
-  // Never destroyed: the interpreter has ended by then. An import may release the interpreter lock, so another thread may have set it first.
+  // Never destroyed: static objects are destroyed after the interpreter has ended. An import may release the interpreter lock, so another thread may have set
+  // it first.
   static PyObject* generic = nullptr;
   if (generic == nullptr) {
     py::object found = py::module_::import("numpy").attr("generic");
@@ -283,7 +284,7 @@ py::handle numpy_generic() {
 
 Tensor number_of(py::handle number, DType dtype) {
   if (PyLong_Check(number.ptr()) && !PyBool_Check(number.ptr()) && is_integral(dtype)) {
-    constexpr int64_t kExact = int64_t{1} << 53;  // largest integers that full represents exactly as a double
+    constexpr int64_t kExact = int64_t{1} << 53;  // full takes a double, which is exact for integers up to this magnitude
     if (const int64_t v = to_int64(number); dtype == DType::kInt64 && (v > kExact || v < -kExact)) return Tensor::from_vector<int64_t>({}, {v});
   }
   return ops::full({}, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(number))), dtype);

@@ -121,7 +121,7 @@ Tensor product_of(const Tensor& a, const Tensor& b) {
   return with_kept_type(a, b, [](const Tensor& x, const Tensor& y) { return ops::mul(x, y); });
 }
 Tensor quotient_of(const Tensor& a, const Tensor& b) {
-  // Integers give float32 in any case, and a number combined with them may be one that their type cannot hold.
+  // Integers divide to float32 in any case. A number divided with them is not cast to their type, which may be unable to hold it.
   if (!is_floating(a.dtype()) && !is_floating(b.dtype())) return ops::div(a, b);
   return with_kept_type(a, b, [](const Tensor& x, const Tensor& y) { return ops::div(x, y); });
 }

@@ -103,7 +103,7 @@ nn::LossRule of_probabilities(const Settings& s, const std::string& name, const 
   return dense;
 }
 
-// One rule for both, as evaluation has class numbers.
+// One rule for both kinds of labels: mixed training batches hold probabilities, evaluation has class numbers.
 nn::LossRule of_either(const nn::LossRule& classes, const nn::LossRule& probabilities) {
   const auto mixed = [](Span<const Tensor> t) { return t[1].rank() == t[0].rank() && is_floating(t[1].dtype()); };
   nn::LossRule both = classes;

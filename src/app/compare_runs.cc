@@ -32,7 +32,7 @@ struct Epoch {
   double step = kNone;  ///< of the run, at its end
   int64_t steps = 0;
   bool done = false;
-  // The first step's own time is not between two timestamps: it counts as the mean of the others.
+  // No timestamp precedes the first step, so its duration is taken as the mean of the others.
   double seconds() const { return steps > 1 ? (last - first) * static_cast<double>(steps) / static_cast<double>(steps - 1) : 0; }
 };
 

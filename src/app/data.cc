@@ -137,8 +137,8 @@ Prepare prepare_of(const Settings& s, const KindFacts& facts, const KindFacts* t
   return [n = of_pixels(s, facts, image)](const Tensor& x) { return ops::image_input(x, n.mean, n.std); };
 }
 
-// `bytes`: the images stay u8 [H, W, C], and prepare_of's function does the rest. The chain keeps the text of these transforms, so that a run can resume on
-// another device.
+// `bytes`: the images stay u8 [H, W, C], and prepare_of's function does the rest. The chain still contains the deferred transforms, with their description, so
+// that a run can resume on another device.
 std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training, bool bytes) {
   const int64_t side = image[1];
   const bool encoded = facts.encoded, augment = training && s.get_bool("data.augment") && facts.augment;
@@ -289,7 +289,7 @@ std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape
     const Tensor index = Tensor::scalar(static_cast<double>(i), DType::kInt64);
     return dataset::GeneratorDataset::Row{index, index};
   };
-  // Not where rows are created: an unusable file is a bad sample like any other (data.on_corrupt).
+  // Files are read by a transform, not where rows are created: so an unusable file is a bad sample like any other (data.on_corrupt).
   const Transform read = dataset::transforms::Function("read", [inputs](const std::vector<Tensor>& in) -> std::vector<Tensor> {
     const ImageInput& input = inputs[static_cast<size_t>(in[0].to_vector<int64_t>()[0])];
     if (input.is_file()) return {file_bytes(input.name)};

@@ -27,7 +27,7 @@ namespace sindri::app {
 
 namespace {
 
-// Those of docs/environment.md, which a test compares with this list, and those that the build and the tests use.
+// The variables of docs/environment.md, which a test compares with this list, and those that the build and the tests use.
 const std::vector<std::string>& known_variables() {
   static const std::vector<std::string> names = {"SINDRI_NUM_THREADS",    "SINDRI_CPU_ISA",
                                                  "SINDRI_STRICT",         "SINDRI_TUNE",
@@ -56,7 +56,7 @@ const std::vector<std::string>& known_variables() {
 
 bool of_the_tests(const std::string& name) { return name.starts_with("SINDRI_TEST_") || name.starts_with("SINDRI_UPDATE_") || name == "SINDRI_DATA_BENCH"; }
 
-// Returns the nearest name, including for abbreviated names or names that lack a word (SINDRI_THREADS).
+// Returns the known variable nearest to a misspelt name. Also finds it if the name is abbreviated or lacks a word (SINDRI_THREADS).
 std::string nearest_variable(const std::string& name) {
   const std::string rest = name.substr(7);
   for (const std::string& known : known_variables()) {
@@ -102,7 +102,7 @@ void check_values() {
     refuse("SINDRI_DATA_PLAN", "the only accepted value is none", "use none, or unset it");
   if (const std::string decoder = value_of("SINDRI_JPEG_ENTROPY"); !decoder.empty() && decoder != "library")
     refuse("SINDRI_JPEG_ENTROPY", "the only accepted value is library", "use library, or unset it");
-  (void)cpu_isa();  // these name their variable themselves
+  (void)cpu_isa();  // the errors of these calls name their variable
   (void)num_threads();
   (void)kernel_choices();
   (void)library_limits();
@@ -148,7 +148,7 @@ void load_libraries() {
     const std::string path = list.substr(start, end - start);
     start = end + 1;
     if (path.empty()) continue;
-    // Never closed: it contains the objects that it registered.
+    // Never closed: the registries refer to objects in this library.
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
       throw SettingsError(fmt::format("the library cannot be loaded: {}", dlerror()), fmt::format("environment variable SINDRI_LIBRARIES, {}", path),
                           "give paths of libraries that are linked with Sindri::sindri, with ':' between several");

@@ -64,7 +64,8 @@ struct Kept {
   double value = NAN;
 };
 
-// Returns the evaluation that best.ckpt belongs to if it was before the present step. A finished run's final evaluation is in no other checkpoint.
+// Returns the evaluation that best.ckpt belongs to, unless it was made after the present step. No other checkpoint holds the final evaluation of a finished
+// run.
 Kept kept_best(const Session& s, const std::string& path) {
   const train::TrainOptions& o = s.options;
   if (!s.request.resume || s.resumed_from.empty()) return {};
@@ -178,7 +179,7 @@ bool restore_best(Session* s) {
   if (s->settings.get_string("train.early_stop.metric").empty() || !s->settings.get_bool("train.early_stop.restore_best")) return false;
   const int64_t best = s->best->best_epoch();
   const std::string path = s->best->file();
-  // If the last evaluation is the best, these are its weights.
+  // If the last evaluation is the best, the network already has its weights.
   const bool there = best == s->epoch && s->evaluated_at == s->steps_done && s->evaluations > 0;
   const std::string found = s->group.from_first("best checkpoint", [&] { return train::file_exists(path, "checkpoint") ? path : std::string(); });
   if (found.empty()) {

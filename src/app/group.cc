@@ -74,7 +74,7 @@ void Group::tell(const std::exception& e) const noexcept {
   if (!several() || dynamic_cast<const CommError*>(&e) != nullptr) return;
   try {
     const auto* known = dynamic_cast<const Error*>(&e);
-    if (known != nullptr && known->code() == ErrorCode::kNonFinite) return;  // all have the same loss, and report it themselves
+    if (known != nullptr && known->code() == ErrorCode::kNonFinite) return;  // all ranks have the same loss, and each reports it
     const bool data = known != nullptr && known->exit_code() == 3;
     comm::abort(known != nullptr ? known->what() : e.what(), data ? ErrorCode::kRankData : ErrorCode::kPeerLost);
   } catch (const std::exception& other) { log::warn("comm", fmt::format("the other ranks could not be notified: {}", other.what())); }

@@ -16,8 +16,8 @@ namespace sindri::app {
 class Group {
  public:
   /// Joins the ranks that this process was started with, and compares the settings with theirs. With dist.parallel_mode stand_alone, or if started alone, this
-  /// is one rank and nothing below costs anything. The program leaves the ranks by comm::finalize(). Throws as comm::init, and CommError(kCommMismatch) if the
-  /// settings differ.
+  /// is one rank and nothing below costs anything. The program leaves the ranks by comm::finalize(). Throws the same errors as comm::init, and
+  /// CommError(kCommMismatch) if the settings differ.
   explicit Group(const Settings& settings);
 
   int rank() const { return several() ? world_->rank() : 0; }

@@ -161,7 +161,7 @@ int launch(const LaunchRequest& request) {
 
 namespace {
 
-// On other hosts than the launcher's, no other process creates the folder for shared memory. After its rank has ended, this process removes the rank's files;
+// On hosts other than the launcher's, no other process creates the folder for shared memory. After its rank has ended, this process removes the rank's files;
 // the last one removes the folder.
 class SharedMemory {
  public:
@@ -201,11 +201,12 @@ int launch_inside(const LaunchRequest& request) {
   const nlohmann::json j = {{"pid", r.pid},   {"host", r.host},           {"log", r.log},
                             {"code", r.code}, {"signal", r.signal},       {"error", r.error},
                             {"when", r.when}, {"log_start", r.log_start}, {"stopped", r.code != 0 && (r.killed_by_us || end.stop_signal != 0)}};
-  // Next to the launch's log. If only this host has that folder, the launcher uses mpirun's exit code.
+  // Written to the launcher's log folder. If the launcher's host cannot access that folder, the launcher uses mpirun's exit code.
   std::error_code ignored;
   fs::create_directories(plan.log_dir, ignored);
   train::write_file_atomically(end_file(plan.log_dir, r.rank), j.dump(), "end of a rank");
-  // mpirun uses the first exit code that it receives and kills the others: the rank that caused a code 7 must be first.
+  // mpirun uses the first exit code that it receives, and then kills the other ranks. A rank with code 7 waits, so that the rank that caused its failure ends
+  // first.
   if (r.code == 7 && end.stop_signal == 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   return end.stop_signal != 0 && r.killed_by_us ? 128 + end.stop_signal : r.code;
 }

@@ -81,7 +81,7 @@ std::string slurm_script(const ScriptRequest& r) {
     const size_t folder = w.find('\1');  // marks a variable, which must stay outside the quotes around words
     line += " " + (folder == std::string::npos ? shell_word(w) : w.substr(0, folder) + "\"$RUN_DIR\"");
   }
-  // A file left by an earlier start would requeue forever a job that fails before its first step.
+  // Because of a file left by an earlier start, a job that fails before its first step would be requeued forever.
   return out + "rm -f \"$RUN_DIR/resume.json\"\n" + line +
       "\nstatus=$?\n[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\nexit \"$status\"\n";
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kMeasures = "measures";  // the event of metrics.jsonl
 
-// Devices compute asynchronously, and a step's time on the host would only be that of enqueueing it. So no times are reported there.
+// Devices compute asynchronously: the host would only measure how long it takes to enqueue a step. So no times are reported on devices.
 class StepForms final : public train::Callback {
  public:
   explicit StepForms(Session* s) : s_(s) {}

@@ -322,7 +322,7 @@ Job::~Job() {
   }
 }
 
-// Reads the available output until the terminal falls too far back.
+// Reads the available output, unless too much of it is already waiting for the terminal.
 void Job::read_stream(Stream* stream, int log) {
   char buffer[16384];
   while (stream->from >= 0 && stream->pending.size() < 65536) {

@@ -42,7 +42,7 @@ struct JobOptions {
   double timeout = 0, term_grace = 30;
   bool append_logs = false;  ///< a restart continues the logs
   bool says_why = true;  ///< prints the first failure with the end of its log
-  int first_stop_as = 0;  ///< signal to pass on for the first SIGINT or SIGTERM; 0: the same. mpirun kills ranks a second after those
+  int first_stop_as = 0;  ///< signal to pass on for the first SIGINT or SIGTERM; 0: the same. mpirun would kill ranks a second after those
   bool ends_with_parent = false;  ///< kill the ranks when this process' parent is gone
 };
 
@@ -58,8 +58,8 @@ std::string failure_text(const RankEnd& end);
 bool was_stopped(const RankEnd& end);
 /// Returns whether another attempt may help: exit 7, or death by a signal; not if would_come_again.
 bool worth_restarting(const RankEnd& end);
-/// Returns true for errors that a restart would repeat: errors in how the job was started, and a rank's own errors that affect the others. These are ranks that
-/// differ in what they do, a rank's data, ranks started alone, and an impossible layout.
+/// Returns true for errors that a restart would repeat: ranks whose settings or calls differ (kCommMismatch), a rank's data (kRankData), a rank started alone
+/// (kLaunchedAlone), and an impossible layout (kLayout).
 bool would_come_again(const RankEnd& end);
 
 }  // namespace sindri::app

@@ -1,5 +1,5 @@
-// The own time of each rank. A step takes equally long on all ranks, since they wait for each other in its collectives. Ranks differ in the time during which
-// the training thread does not wait, neither in its own calls nor for the lane, which runs calls concurrently with the backward pass.
+// Each rank's own time. A step takes equally long on all ranks, since they wait for each other in its collectives. So the time compared is the one during which
+// the training thread does not wait: neither in its own calls nor for the lane, which runs calls concurrently with the backward pass.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -155,7 +155,7 @@ class Recorder final : public train::Callback {
       tell_of_measured_kernels(s_);
     }
     repro_written_ = true;
-    // The displayed values are at most one refresh old.
+    // The displayed values are at most one display interval old.
     const int64_t unseen = state.cur_step_num - state.known_step;
     if (unseen == 0 || !(lines_ != nullptr ? lines_->due(unseen) : s_->progress->due(unseen))) return;
     if (state.known_step == shown_step_) state.settle();
@@ -218,7 +218,8 @@ class Recorder final : public train::Callback {
     s_->folder->log(line);
     s_->progress->print(line);
   }
-  // A row rewritten without a step, after an earlier process trained all of its steps, keeps the value measured then. 0: not known.
+  // Returns 0 if the rate is not known. If an earlier process trained all steps of the epoch, this process only writes the row again and keeps the rate
+  // measured then.
   double samples_per_second(int64_t epoch) const {
     if (epoch_seconds_ > 0) return static_cast<double>(timed_samples_) / epoch_seconds_;
     const auto it = s_->recorded_rates.find(epoch);
@@ -272,7 +273,7 @@ class Recorder final : public train::Callback {
   Session* s_;
   std::unique_ptr<MonitorLines> lines_;
   int64_t epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
-  int64_t shown_step_ = -1;  // the last known step when progress was due before
+  int64_t shown_step_ = -1;  // the last known step at the previous display
   int64_t timed_samples_ = 0;  // of the epoch, trained by this process
   double epoch_loss_ = 0, epoch_seconds_ = 0;
   double smooth_loss_ = 0, least_loss_ = 0;

@@ -106,7 +106,8 @@ void tell_of_measured_kernels(Session* s);
 // evaluate.cc
 
 void require_checkpoint(const std::string& path);
-/// Returns the names of the classes. For a checkpoint of another net, its errors suggest choosing that net, which is all that the program can do.
+/// Loads the weights and returns the names of the classes. If the checkpoint is of another net, the error suggests choosing that net, since the program can do
+/// nothing else.
 std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::Cell& network);
 /// Describes the difference between the classes of weights and of data; empty if there is none, or if one side has no names.
 std::string class_difference(const std::vector<std::string>& weights, const std::vector<std::string>& data);

@@ -38,7 +38,7 @@ class Reader : public YAML::EventHandler {
     if (is_key()) fail(mark, "a key is empty", kShape);
     const Level& top = stack_.back();
     const std::string name = top.in_list ? items.back().name : path(top.key);
-    // The mark of an empty value is at the next token; the reader looks for the key.
+    // yaml-cpp's mark of an empty value is at the next token, but the error should point to the key.
     YAML::Mark key = mark;
     if (!top.in_list) key.line = top.line - 1, key.column = top.column - 1;
     fail(key, fmt::format("{} has no value", name), stack_.size() == 1 ? "remove the section or give it keys" : "write a value or remove the line");

@@ -10,7 +10,7 @@ namespace {
 constexpr double kLeastSeconds = 3, kPartSeconds = 0.6;
 constexpr int64_t kLeastSteps = 50, kPartSteps = 10, kLeastParts = 5, kMostParts = 20;
 constexpr double kWindowShare = 0.5;  // of the remaining time
-// A span is at most this share of the time since it ended, so that it is never longer than a part of a window that reaches it.
+// A span lasts at most this share of the time since its end. So it is never longer than one part of a window that reaches back to it.
 constexpr double kSpanShare = 1.0 / 32;
 constexpr size_t kCompactEvery = 64;
 

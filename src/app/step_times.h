@@ -17,8 +17,8 @@ class StepTimes {
   /// Returns the expected duration of each of the next `left` steps; 0: of the next one. It averages over a past window half as long as the remaining time, but
   /// at least 50 steps and 3 seconds. Other programs on the machine start and end, so the distant future is estimated from a long past, and the near future
   /// from the last seconds. The window is divided into 5 to 20 parts, and the slowest and the fastest part are dropped, so one stall does not count. Within a
-  /// part the mean is used, because steps may come in bursts (data ready several batches at a time, accumulated gradients), of which a median would see the
-  /// short ones only. Requires !empty().
+  /// part the mean is used, because steps may come in bursts (data ready several batches at a time, accumulated gradients), and a median would count only the
+  /// short ones. Requires !empty().
   double expected(int64_t left) const;
 
  private:

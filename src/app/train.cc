@@ -93,7 +93,7 @@ void build(Session* s) {
   check_unused_classes(set, s->data.num_classes);
   s->network = make_network(set, s->data.num_classes);
   freeze_parts(s);
-  // With a sink size, an epoch has that many steps, wherever a pass over the data ends.
+  // With a sink size, an epoch has that many steps, regardless of where a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
   const std::vector<train::BoostAlgorithmPtr> algorithms = make_boosts(set);
@@ -102,7 +102,7 @@ void build(Session* s) {
   s->optimizer = make_optimizer(set, *s->network, s->rates);
   train::ModelOptions options;
   options.metrics = make_metrics(set, class_count(set, s->data.num_classes));
-  // Only the plot shows it. With many classes it would be unreadable, and its memory grows with their number squared.
+  // Only the plot shows the confusion matrix. With many classes it would be unreadable, and its memory grows with the square of their number.
   if (const int64_t classes = class_count(set, s->data.num_classes); classes <= 100)
     options.metrics["confusion_matrix"] = s->confusion = std::make_shared<nn::ConfusionMatrix>(classes);
   options.loss_scale = set.get_float("optimizer.loss_scale");

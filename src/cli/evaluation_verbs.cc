@@ -22,7 +22,7 @@ namespace {
 
 using sindri::app::Settings;
 
-// The terminal's width; for other outputs that of a page.
+// Returns the terminal's width; for other outputs, the width of a page.
 int columns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;

@@ -32,7 +32,7 @@ bool reader_is_gone() {
 
 namespace {
 
-// The main thread's own stack: beyond it the process would end without a message.
+// Checks the size limit of the main thread's stack: if the stack overflows, the process ends without a message.
 void check_stack() {
   constexpr rlim_t kLeast = rlim_t{256} << 10, kUsual = rlim_t{8} << 20;
   rlimit stack{};
@@ -49,7 +49,7 @@ void check_stack() {
 
 void prepare_process() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    // open returns the lowest free number, which is this one.
+    // open returns the lowest free descriptor, which is this one.
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) _exit(5);  // no stream is open for a message
   }
   std::signal(SIGXFSZ, SIG_IGN);

@@ -1,4 +1,4 @@
-// sindri benchmark: runs blocks of steps of every contestant in turn, so that changes of the machine's speed affect all alike.
+// sindri benchmark: runs blocks of steps of all contestants alternately, so that changes of the machine's speed affect all alike.
 #include <fmt/format.h>
 
 #include <algorithm>

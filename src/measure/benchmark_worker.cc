@@ -43,7 +43,8 @@ class FlopCounter final : public KernelObserver {
 };
 
 // The matrix work of a step: the ops that half precision affects most (convolutions, their gradients, matmuls), each with the step's kernel, attributes and
-// shapes. All calls share operands in scratch memory, which are therefore cached more often than in the step: a lower bound of the step's time.
+// shapes. All calls share operands in scratch memory, which are in the cache more often than the step's tensors. So the measured time is a lower bound of the
+// step's time.
 class MatrixWork final : public KernelObserver {
  public:
   void on_kernel(const KernelEvent& e) override {

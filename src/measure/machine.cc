@@ -75,7 +75,7 @@ double matmul_flops_per_second(DType dtype) {
       elapsed = now_seconds() - start;
       best = std::max(best, 2.0 * static_cast<double>(n * n * n) / elapsed);
     }
-    if (elapsed > 0.05) break;  // a slow machine or type: the larger one would take seconds
+    if (elapsed > 0.05) break;  // a slow machine or type: the larger size would take seconds
   }
   return best;
 }
@@ -103,7 +103,7 @@ double best_seconds(Stream& stream, const std::function<void()>& work) {
   return best;
 }
 
-constexpr double kLong = 0.02;  // seconds per run: larger ones would take too long
+constexpr double kLong = 0.02;  // seconds per run; a larger size would take too long
 
 }  // namespace
 

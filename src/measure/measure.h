@@ -61,11 +61,12 @@ struct BenchmarkReport {
   std::string json;
 };
 
-/// Measures in interleaved blocks: every contestant is a separate process, one runs at a time, the others are stopped. Throws Error (usage) if a requested peer
-/// cannot be used, and the errors of check_workload. A peer's mode that fails (torch.compile without a compiler) is skipped and named in the report.
+/// Measures in interleaved blocks: every contestant is a separate process, and one runs at a time while the others are stopped. Throws Error (usage) if a
+/// requested peer cannot be used, and the errors of check_workload. A peer's mode that fails (torch.compile without a compiler) is skipped and named in the
+/// report.
 BenchmarkReport benchmark(const BenchmarkRequest& request);
-/// Runs one of benchmark's processes: builds the step ("step", or "convolutions" for only its convolutions and matmuls) and times it as lines on stdin request.
-/// Returns the exit code.
+/// Runs one of benchmark's processes: builds the step ("step", or "convolutions" for only its convolutions and matmuls) and times it when a line on stdin
+/// requests it. Returns the exit code.
 int benchmark_worker(const Workload& workload, const std::string& what);
 
 /// The options of a profile.

@@ -136,7 +136,7 @@ std::string scale_table(const Plan& p) {
   return out;
 }
 
-// The largest bucket size whose predicted step is not 1 % longer than that of a smaller one.
+// The largest bucket size for which no smaller one shortens the predicted step by more than 1 %.
 std::string suggestion(const Plan& p) {
   PlanRequest r = p.request;
   r.fusion_given = false;

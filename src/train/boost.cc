@@ -23,7 +23,7 @@ namespace {
 
 bool lists(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
-// Algorithms constructed directly need no entry; then nothing is known about their neighbours.
+// Algorithms constructed directly need no registry entry. Then it is not known which others they exclude or precede.
 const BoostFacts& facts_of(const std::string& name) {
   static const BoostFacts none;
   return boosts().has(name) ? boosts().find(name).facts : none;
@@ -86,7 +86,7 @@ std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& al
   check_neighbours(algorithms);
   std::vector<BoostAlgorithmPtr> rest = algorithms, out;
   while (!rest.empty()) {
-    // The first that none of the others must precede.
+    // The first algorithm that no other remaining one must precede.
     const auto next = std::find_if(rest.begin(), rest.end(), [&](const BoostAlgorithmPtr& a) {
       return std::none_of(rest.begin(), rest.end(), [&](const BoostAlgorithmPtr& b) { return b != a && lists(facts_of(b->name()).precedes, a->name()); });
     });
@@ -194,7 +194,7 @@ TensorList means_of(const std::vector<Measured>& sums, int64_t batches, const st
 
 }  // namespace
 
-// As in a training step, each virtual rank passes its own part of a batch, with the random numbers of its position. So the means are the same in every layout.
+// As in a training step, each virtual rank runs its own part of a batch, with the random numbers of its position. So the means are the same in every layout.
 TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state, int64_t batches) {
   if (!state.open_data || moving.empty()) return {};
   const int64_t ranks = state.ranks == nullptr ? 1 : state.ranks->size(), parts = std::max<int64_t>(1, state.virtual_ranks / ranks);

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kOffsetBits = 28;  // samples of one virtual rank; 2^15 virtual ranks fit into the counter's 44 bits
 
-// Sums lists along the fixed tree as they arrive: two of one level become one of the next, so at most log2(count) + 1 lists are held.
+// Sums lists along the fixed tree as they arrive: two lists of one level become one list of the next, so at most log2(count) + 1 lists are held.
 class TreeSum {
  public:
   void add(TensorList list) {
@@ -34,7 +34,7 @@ class TreeSum {
     while (stack_.size() > 1 && stack_[stack_.size() - 2].first == stack_.back().first) join();
   }
   TensorList take() {
-    while (stack_.size() > 1) join();  // not a power of two: the last ones wait for a neighbour, as in comm::reduce_tree
+    while (stack_.size() > 1) join();  // if the count is not a power of two, lists without a neighbour are left, as in comm::reduce_tree
     return std::move(stack_.back().second);
   }
 
@@ -158,7 +158,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
     else all.of_params.insert(all.of_params.end(), of_params.begin(), of_params.end());
   }
   if (!collects || per_rank() == 1) all.of_params = sum.take();
-  if (per_rank() > 1 && !all.uses.empty()) {  // as with micro-batches: output gradients are those of one part's own loss
+  if (per_rank() > 1 && !all.uses.empty()) {  // as with micro-batches, output gradients are those of one part's loss
     const Tensor of_parts = ops::mul(all.uses[0].loss_scale, static_cast<double>(per_rank()));
     for (ParamUse& use : all.uses) use.loss_scale = of_parts;
   }
@@ -217,7 +217,7 @@ TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptio
   return reduce_in_buckets(gradients, gradient_buckets(metas, options, communicator), options, virtual_ranks(options, communicator), communicator);
 }
 
-// A second step of this runtime finds the first one's groups by name.
+// If this runtime makes a second training step, it finds the groups of the first by name.
 void DataParallel::State::reduce_within(int64_t ranks_per_group) {
   if (ranks_per_group == 0 || ranks_per_group == comm.size()) return;
   if (comm.size() % ranks_per_group != 0)
@@ -323,7 +323,7 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   if (!s->guarded) return d;
   step.guard = [s, inner = step.guard](const Gradients& g, const Tensor& loss, bool decides) {
     Verdict v = inner(g, loss, decides);
-    if (decides && s->within == nullptr) return v;  // decided on values that all ranks have; groups of ranks have different gradients
+    if (decides && s->within == nullptr) return v;  // the decision used values that are equal on all ranks; with groups of ranks, gradients differ
     const Tensor skip = s->any_rank(v.skip);
     return Verdict{skip, ops::logical_not(skip)};
   };
@@ -346,7 +346,7 @@ bool DataParallel::stop_agreed() {
   if (!active()) return false;
   const Tensor& now = s.stop_agreed.stored();
   if (now.device().is_cpu()) return now.item() != 0;
-  // One step later, on all ranks, so that the host does not wait for the device.
+  // Returns the flag of the previous step, on all ranks alike, so that the host does not wait for the device.
   const PendingValues before = std::exchange(s.last_stop, PendingValues({&now, 1}));
   const std::vector<double> values = before.get("stop flag");
   return !values.empty() && values[0] != 0;

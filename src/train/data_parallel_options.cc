@@ -65,8 +65,8 @@ class Bucketing {
     return out;
   }
 
-  // Filled in the order in which gradients become complete. The first bucket is small, so that communication starts early. The last one has half the size,
-  // since no computation overlaps it.
+  // Fills buckets in the order in which gradients become complete. The first bucket is small, so that communication starts early. The last one has half the
+  // size, since no computation overlaps it.
   std::vector<GradientBucket> by_size(int64_t normal) const {
     std::vector<GradientBucket> out;
     int64_t most = std::min(normal, kMiB);

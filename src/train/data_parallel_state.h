@@ -43,7 +43,7 @@ struct DataParallel::State {
   void broadcast(const std::vector<Parameter*>& parameters) const;
   void give_to_others();
   void give_collected();
-  /// Returns the element-wise mean of `leaves` over all virtual ranks; one leaf for each of this process's.
+  /// Returns the element-wise mean of `leaves` over all virtual ranks. There is one leaf for each virtual rank of this process.
   std::vector<double> mean_of(std::vector<std::vector<double>> leaves, const char* what) const;
   void merge_one(Parameter* mean, Parameter* variance);
   int64_t groups() const { return within == nullptr ? 1 : ranks() / within->size(); }
@@ -75,7 +75,7 @@ struct DataParallel::State {
   PendingValues last_stop;  // on devices: of the previous step
 };
 
-/// Returns the sums over all virtual ranks along their tree, on every rank; one leaf for each of this process's.
+/// Returns the sums over all virtual ranks along their tree, on every rank. There is one leaf for each virtual rank of this process.
 std::vector<double> sum_of_virtual_ranks(std::vector<std::vector<double>> leaves, comm::Communicator* ranks, const char* what);
 /// Returns the random state of this virtual rank in a step that starts with `key`.
 Tensor key_of_virtual_rank(const Tensor& key, int64_t virtual_rank);

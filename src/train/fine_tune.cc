@@ -101,7 +101,7 @@ std::vector<std::string> head_parameters(nn::Cell& network) {
     }
     if (trainable) out = std::move(own);
   }
-  // Cells without a prefix give their parameters other paths than their own, so only names that the network has are returned.
+  // In cells without a prefix, a parameter's name differs from its path, so only names that the network has are returned.
   std::set<std::string> known;
   for (const auto& [name, p] : network.parameters_and_names()) known.insert(name);
   std::erase_if(out, [&](const std::string& name) { return !known.contains(name); });

@@ -41,7 +41,7 @@ std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
   std::vector<BuildContext::MovingAverage> out;
   for (const auto& [path, cell] : network.cells_and_names()) {
     if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell);
-        norm != nullptr && !norm->bypassed() && norm->options().use_batch_statistics.value_or(true)) {  // others have fixed statistics
+        norm != nullptr && !norm->bypassed() && norm->options().use_batch_statistics.value_or(true)) {  // other norms have fixed statistics
       out.push_back({&norm->moving_mean(), norm->options().momentum});
       out.push_back({&norm->moving_variance(), norm->options().momentum, &norm->moving_mean()});
     }
@@ -212,7 +212,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.algorithms = algorithms_;
   s.train_dataset = data.get();
   s.open_data = [data, policy = options.on_corrupt, most = options.max_corrupt,
-                 prepare = options_.prepare] {  // the run's own source: it reads the rows that the run reads
+                 prepare = options_.prepare] {  // with the run's settings, so that it reads the same rows as the run
     const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = policy, .max_corrupt = most});
     return [it, prepare](std::vector<Tensor>* batch) {
       if (!it->next(batch)) return false;
@@ -236,7 +236,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.cur_epoch_num = options.initial_epoch + (options.initial_step > 0 ? 1 : 0);
   loop.sink = sink;
   loop.endless = sink && options.sink_size > 0;
-  // Sunk graphs report once per chunk; eager mode reports every step, as in MindSpore.
+  // In sink mode, graph mode reports once per chunk; eager mode reports every step, as in MindSpore.
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
   step_.steps_before = s.cur_step_num == 0 ? steps_trained_ : 0;  // a resumed run counts these steps in cur_step_num
@@ -368,7 +368,7 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   if (several) parallel_->after_step(s.cur_step_num);
   try {
     loop.log.add(result, bytes_of(batch));
-  } catch (NonFiniteError& e) {  // of values that all ranks have: all are here, unless the host runs ahead
+  } catch (NonFiniteError& e) {  // the values are the same on all ranks, so all of them get here, unless the host runs ahead
     if (s.ranks != nullptr && result.loss.device().is_cpu())
       if (const std::string ranks = parallel_->nonfinite_ranks(); !ranks.empty()) e.add_where("gradients were not finite first on " + ranks);
     throw;

@@ -1,4 +1,4 @@
-// Writes existing pixels as PNG files. Images are read by dataset, and plots are drawn by `app/picture.cc`.
+// Writes existing pixels as PNG files. Images are read by dataset, and plots are drawn by `app/plot.cc`.
 #pragma once
 
 #include <cstdint>

@@ -142,7 +142,7 @@ void DataParallel::after_step(int64_t step) {
   if (!found) s.bad_step = 0;
   else if (s.bad_step == 0) {
     s.bad_step = step;
-    // The watched call may be of other buckets: a program may reduce other gradients, too.
+    // The watched call may not be one of these buckets: a program may reduce other gradients, too.
     const auto bucket = static_cast<size_t>(found->index);
     const auto has = s.sent.find({bucket, static_cast<size_t>(found->tensors)});
     int64_t at = -1;

@@ -128,8 +128,8 @@ class Reader {
     if (!texts) file_.damaged(8, "its metadata contains values other than strings");
   }
 
-  // Verifies the checksums that Sindri writes (python/sindri/tools/_safetensors.py): that of the header here; those of the tensors are returned, empty for
-  // files of other programs. Each of the two metadata entries states that the other exists, so that damage to a key is detected, too.
+  // Handles the checksums that Sindri writes (python/sindri/tools/_safetensors.py): verifies the header's checksum here and returns those of the tensors. The
+  // result is empty for files of other programs. Each of the two metadata entries states that the other exists, so that damage to a key is detected, too.
   std::vector<std::string> check_integrity(const json& header, const std::vector<Stored>& all) {
     const json metadata = header.value(kMetadata, json::object());
     const std::string text = metadata.value(kIntegrity, ""), sum = metadata.value(kHeaderSum, "");

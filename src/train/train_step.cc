@@ -176,7 +176,7 @@ StepResult run_stages(TrainStep& step, const Batch& batch) {
     for (Parameter* p : step.state_of ? step.state_of(i) : std::vector<Parameter*>()) stay.emplace_back(p, p->value());
   }
   step.update(step, grads);
-  for (const auto& [p, value] : stay) p->assign(value);  // a graph computes nothing for them
+  for (const auto& [p, value] : stay) p->assign(value);  // so a graph computes no update for them
   if (step.after_apply) step.after_apply(step, skip);
   if (!guarded) return {loss};
   const Tensor finite = finite_of(verdict);
@@ -212,7 +212,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
   s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, parts = options.micro_batches](TrainStep& step,
                                                                                                                              const Batch& batch) {
-    // A scale that the optimizer divides by keeps the optimizer's precision.
+    // The optimizer divides by a constant scale. In float64 it does not lower the optimizer's precision.
     const Tensor scale = drops ? manager->scale() : ops::full({}, manager != nullptr ? manager->get_loss_scale() : fixed, DType::kFloat64);
     auto result = parts == 1 ? loss_and_gradients(step, batch, params, scale) : gradients_in_parts(step, batch, params, scale, parts);
     if (drops) result.second.inv_scale = inverse_scale(scale, result.second.of_params);

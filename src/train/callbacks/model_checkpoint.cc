@@ -106,7 +106,7 @@ void ModelCheckpoint::end(TrainState& s) { save(s); }
 std::string ModelCheckpoint::save(TrainState& s) {
   if (s.cur_step_num == last_step_) return "";  // saved already, or nothing trained since the file it was resumed from
   if (s.settle) s.settle();  // no state from non-finite steps is saved, and the counts include all steps
-  // Not on other ranks: the prefix is rank 0's.
+  // Used on rank 0 only, since the prefix is chosen there.
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, s.step_in_epoch())).string();
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
