@@ -61,7 +61,7 @@ TEST_F(CompareRuns, EpochsAndSecondsToWhatAllReach) {
   EXPECT_EQ(j["runs"][1]["epochs"][1]["train_loss"], 0.3);
   EXPECT_THAT(c.runs[0].steps, ElementsAre(3, 6, 9));
   EXPECT_EQ(j["runs"][1]["epochs"][1]["step"], 6);
-  std::set<std::string> pictures;  // a separate one for each axis
+  std::set<std::string> pictures;  // the plots differ for each axis
   for (const char* against : {"epochs", "steps", "seconds"}) {
     const std::string path = folder_.path() + "/" + against + ".png";
     write_comparison_plot(c, path, against);

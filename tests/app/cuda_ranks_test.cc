@@ -1,5 +1,5 @@
-// Ranks on the CUDA backend's host run, one device each, joined by its stand-in for NCCL (tests/cuda_host/nccl.cc). Tests runs of two ranks as `sindri run`
-// starts them, the device each rank uses, and the effect of a rank that dies or a communicator that fails.
+// Ranks on the CUDA backend's host run, one device each, joined by its stand-in for NCCL (tests/cuda_host/nccl.cc). The tests cover runs of two ranks as
+// `sindri run` starts them, the device that each rank uses, and the effect of a rank that dies or a communicator that fails.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -55,7 +55,7 @@ TEST_F(Cuda, APluginOfAnotherKindIsNotTaken) {
   EXPECT_THAT(off.out, HasSubstr("disabled by SINDRI_CUDA_PLUGIN=0"));
 }
 
-// The available plugin with one text replaced by another of the same length.
+// A copy of the available plugin in which some strings are replaced by others of the same length.
 std::string plugin_with(const TempFolder& temp, const std::vector<std::pair<std::string, std::string>>& changes) {
   std::ifstream in(cuda_host_plugin(), std::ios::binary);
   std::string content{std::istreambuf_iterator<char>(in), {}};

@@ -39,7 +39,7 @@ TEST(Devices, DoctorListsDevicesAndWhatIsMissing) {
   EXPECT_THAT(told.out, Not(HasSubstr("device sim:")));
 }
 
-// Whichever way it is requested, nothing is written.
+// Nothing is written, whichever way the missing device is requested.
 TEST(Devices, WhatIsNotThereIsAnErrorThatSaysWhatWasFound) {
   const TempFolder temp;
   const std::string run_dir = temp.file("run");

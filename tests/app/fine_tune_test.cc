@@ -100,7 +100,7 @@ TEST_F(FineTune, BatchNormOfFrozenPartsMovesWhereAsked) {
   const auto before = entries(weights_), after = entries(last("batch"));
   EXPECT_EQ(after.at("layer1.0.bn1d.gamma"), before.at("layer1.0.bn1d.gamma"));
   EXPECT_NE(after.at("layer1.0.bn1d.moving_mean"), before.at("layer1.0.bn1d.moving_mean"));
-  // Op by op, bitwise identical.
+  // Eager mode, which must be bitwise identical.
   ok(tune("eager", {"train.init_from=" + weights_, "train.freeze=conv1, bn1, layer1", "train.frozen_bn=batch", "train.epochs=1", "train.mode=pynative"}));
   EXPECT_EQ(step_losses(temp_.file("eager")), step_losses(temp_.file("batch")));
 }

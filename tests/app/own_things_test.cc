@@ -97,7 +97,8 @@ TEST(OwnThings, ASettingsFileTrainsThem) {
   EXPECT_EQ(made_for.in_channels, 1);
 }
 
-// Images of one channel without mean and std: those of small photographs apply, averaged over their channels, with the data's own largest value.
+// One-channel images without mean and std: the values for small photographs apply, averaged over their channels, and pixels are scaled by the data's own
+// largest value.
 TEST(OwnThings, FactsMakeTheTransforms) {
   const Settings s = settings_of({"data.bright=125"});
   const Data data = open_data(s, {1, 6, 6}, true);
@@ -128,7 +129,8 @@ TEST(OwnThings, Refusals) {
   EXPECT_THAT(refused({"data.kind=own_shade"}), HasSubstr("did you mean 'own_shades'"));
 }
 
-// Settings of a registered thing share a section with others and need distinct names. The test runs in a separate process because registrations are permanent.
+// Settings of a registered component share a section with other settings, so their names must differ. The test runs in a separate process because registrations
+// are permanent.
 TEST(OwnThingsDeathTest, SettingsThatAllOfThemHave) {
   const auto declare = [] {
     models::networks().add({.name = "own_wide",

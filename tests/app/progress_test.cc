@@ -80,8 +80,7 @@ class Output {
   std::string text_;
 };
 
-// Lines as drawn: split at \r and
-// , without escape sequences.
+// Lines as drawn: split at \r and \n, without escape sequences.
 std::vector<std::string> visible(const std::string& s) {
   std::vector<std::string> lines(1);
   for (size_t i = 0; i < s.size(); ++i) {

@@ -119,7 +119,7 @@ class Resume : public testing::TestWithParam<Task> {
       out.push_back(j.dump());
     }
     nlohmann::json j = nlohmann::json::parse(repro);
-    for (const char* name : {"kernel_choices_from", "device"}) j.erase(name);  // measured there, recorded here
+    for (const char* name : {"kernel_choices_from", "device"}) j.erase(name);  // the whole run measured its kernels, a resumed run uses the recorded choices
     out.push_back(j.dump());
     const train::EarlierEvents points = train::read_event_files(temp_.file(run_name), [&](const std::string& tag, int64_t step) {
       out.push_back(tag + " " + std::to_string(step));
@@ -135,7 +135,8 @@ class Resume : public testing::TestWithParam<Task> {
 };
 
 TEST_P(Resume, AfterSigterm) {
-  // If this process is stalled, the run may end first, up to the point where the signal has its default effect again; then an earlier step is tried.
+  // If this process is stalled, the run may have ended before the signal arrives, or come so close to its end that the signal has its default effect again.
+  // Then an earlier step is tried.
   int64_t stop = random_step();
   for (int attempt = 0;; ++attempt, stop = 1 + stop / 2) {
     const std::string name = "stopped" + std::to_string(attempt);

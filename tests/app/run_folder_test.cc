@@ -296,7 +296,7 @@ TEST(RunFolder, GoesOnBehindThePointOfResuming) {
   EXPECT_FALSE(std::filesystem::exists(temp.file("r/checkpoints/net-1_2.ckpt.tmp.4711")));
   write(9, 12, ResumePoint{.step = 8, .epochs = 2});
   EXPECT_EQ(contents(), whole);
-  // Killed in the evaluation of the second epoch: its last step is kept, its end is done again.
+  // Killed in the evaluation of the second epoch: the epoch's last step is kept, and its end is repeated.
   {
     RunFolder run(temp.file("r"), "net");
     run.start(ResumePoint{.step = 8, .epochs = 1, .within_epoch = true});

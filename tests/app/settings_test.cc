@@ -266,7 +266,8 @@ TEST(Settings, ANetsOwnSettings) {
   EXPECT_THROW(s.set("model.name=resnet21"), SettingsError);
 }
 
-// Settings that registered things declare: the default is the chosen thing's, and a file of all settings holds only the chosen thing's settings.
+// Settings that registered components declare: the default is that of the chosen component, and a file of all settings holds only the chosen component's
+// settings.
 TEST(Settings, AnOptimizersOwnDefaults) {
   Settings s;
   EXPECT_EQ(s.get_float("optimizer.momentum"), 0.9);

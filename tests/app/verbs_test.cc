@@ -246,7 +246,7 @@ TEST(Verbs, DryRunWritesNothing) {
   }
 }
 
-// The memory is that of the larger of the two graphs: for small batches the one that updates.
+// The memory is that of the larger of the two graphs; for small batches this is the graph that updates.
 TEST(Verbs, DryRunSeesTheStepThatUpdates) {
   const auto memory = [](const std::string& step) {
     const std::string text = run_ok({"train", "--config", "configs/digits.yaml", "--dry-run", "--set", "train.batch_size=2", "--set", "optimizer.name=lamb",

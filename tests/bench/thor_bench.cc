@@ -1,5 +1,5 @@
-// thor_bench NET BATCH [ROUNDS] [BLOCK] [IMAGE]: the cost of THOR. Times one step of Momentum, one of THOR between refreshes and one of THOR that refreshes, in
-// turn, on constant data in graph mode; prints medians and their ratios as one JSON line. IMAGE: another width and height of the images.
+// thor_bench NET BATCH [ROUNDS] [BLOCK] [IMAGE]: the cost of THOR. Times three kinds of steps alternately: Momentum, THOR between refreshes, and THOR with a
+// refresh, on constant data in graph mode. Prints medians and their ratios as one JSON line. IMAGE: another width and height of the images.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
-// update_bench [ROUNDS] [ELEMENTS]: an optimizer's update of 161 small parameters (as many as a ResNet-50 has). Times a graph with all tensors of a kind in one
-// node, a graph with a node for each tensor, and the update op by op, in turns. Prints one JSON line for every optimizer whose rule is one op: medians in
-// microseconds and their ratios to the first.
+// update_bench [ROUNDS] [ELEMENTS]: an optimizer's update of 161 small parameters (as many as a ResNet-50 has). Times three forms alternately: a graph with all
+// tensors of a kind in one node, a graph with a node for each tensor, and the update in eager mode. Prints one JSON line for every optimizer whose rule is one
+// op: medians in microseconds and their ratios to the first.
 #include <fmt/format.h>
 
 #include <algorithm>

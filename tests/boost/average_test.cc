@@ -80,7 +80,7 @@ TEST_P(Average, StepsThatAreLeftOutAreNotTakenIn) {
   EXPECT_EQ(t.applied[0]->columns({})[0].second, 1);
 }
 
-// With accumulation, updates are averaged, whichever order the two are given in.
+// With accumulation, updates are averaged (not steps), whichever order the two algorithms are given in.
 TEST_P(Average, TakesInUpdatesOnly) {
   for (const bool swapped : {false, true}) {
     std::vector<train::BoostAlgorithmPtr> both = {train::boosts().make("grad_accumulation", {{"step", 3}}), train::boosts().make("average", {{"every", 2}})};

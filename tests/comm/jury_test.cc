@@ -30,7 +30,7 @@ struct Court {
     pulses[static_cast<size_t>(rank)].text = text;
     entered[rank] = since;
   }
-  // The verdict up to then.
+  // Returns the verdict up to time `end`, if there is one.
   std::optional<CommError> until(double end) {
     for (; now < end; now += 0.25) {
       for (size_t r = 0; r < pulses.size(); ++r) {

@@ -1,5 +1,5 @@
-// The cases that each rank of an mpirun job runs: they are disabled, for the programs that mpi_test.cc starts. The world is opened once per process, because
-// MPI is.
+// The cases that each rank of an mpirun job runs. They are disabled, so that only the programs that mpi_test.cc starts run them. The world is opened once per
+// process, because MPI can be initialised only once.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>

@@ -93,7 +93,7 @@ Job run_ranks_by_mpirun(int ranks, const std::string& cases, const Environment& 
     setenv("OMP_NUM_THREADS", "1", 1);
     setenv("OMPI_MCA_btl_vader_backing_directory", memory.path().c_str(), 1);
     setenv("OMPI_MCA_osc_sm_backing_directory", memory.path().c_str(), 1);
-    setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // of Open MPI's own
+    setenv("ASAN_OPTIONS", "detect_leaks=0", 1);  // Open MPI itself leaks
     setenv("SINDRI_COMM_LOG_DIR", folder.path().c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     execvp("mpirun", arguments.data());

@@ -99,7 +99,7 @@ TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
   EXPECT_THAT(message_of([&] { mixed.rows("part", "part.name"); }), HasSubstr("different types"));
 }
 
-// A row covers the settings of all things: it allows any value that one of them allows.
+// A row covers the settings of that name of all components: it allows any value that one of them allows.
 TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   const auto make = [](double x, const SettingValues&) { return x; };
   Registry<Make> all("thing");
@@ -121,7 +121,7 @@ TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   EXPECT_THAT(message_of([&] { all.rows("part", "part.name"); }), HasSubstr("'way' in different units"));
 }
 
-// A rule over several settings belongs to the thing: every way of setting the values runs it.
+// A rule over several settings belongs to the component: every way of setting the values applies it.
 TEST(Registry, AThingMayCheckItsSettingsTogether) {
   Registry<Make> all("thing");
   const auto number = [](const char* name, const char* needs) {

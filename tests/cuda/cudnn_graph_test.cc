@@ -1,4 +1,4 @@
-// The wrapper of cuDNN's graphs: keys, engines and their filters, rebuilt plans, errors. No GPU: devices are described.
+// The wrapper of cuDNN's graphs: keys, engines and their filters, rebuilt plans, errors. Needs no GPU: graphs are built for device descriptions.
 #include "src/device/cuda/cudnn_graph.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ void print(const LibraryState& s) {
   std::puts(line.dump().c_str());
 }
 
-// The first engine for a convolution on a described GPU. Needs cuDNN's other libraries, which cuDNN opens by their names.
+// The first engine for a convolution, for a device description. Needs cuDNN's other libraries, which cuDNN opens by their names.
 void print_convolution() {
   CudnnGraph g;
   const TensorId x = g.channels_last(CUDNN_DATA_HALF, {16, 64, 56, 56}, Role::kInput), w = g.channels_last(CUDNN_DATA_HALF, {64, 64, 3, 3}, Role::kInput);

@@ -1,4 +1,4 @@
-// Every convolution of Sindri's residual networks, in all three directions, built by cuDNN for an H100 and an H200 that are only described.
+// Every convolution of Sindri's residual networks, in all three directions, built by cuDNN from device descriptions of an H100 and an H200.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What cuDNN supports on an H100 and an H200, without one: whole graphs are built for described devices, and the outcome is compared with the table that
-// decides which path a network uses. A changed row means that cuDNN changed: the test prints its reason.
+// Tests what cuDNN supports on an H100 and an H200, without such a GPU. Whole graphs are built from device descriptions, and the outcome is compared with the
+// table that decides which path a network uses. A changed row means that cuDNN changed: the test prints its reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -343,7 +343,8 @@ void run_grid(const std::string& name, const Dims& dims, const std::function<voi
 
 // ----- shared memory -----
 
-// Whether nothing orders `a` before the current access: the same interval between barriers, another thread, and for lanes of one warp no exchange in between.
+// Returns whether nothing orders `a` before the current access: both are in the same interval between barriers and by different threads, and no exchange lies
+// between them if the threads are lanes of one warp.
 bool AccessLog::together(const Access& a, const Moment& now) {
   if (a.thread == ~0u || a.thread == now.thread || a.barriers != now.barriers) return false;
   return a.thread / kWarp != now.thread / kWarp || a.exchanges == now.exchanges;

@@ -20,7 +20,7 @@ namespace {
 using namespace sindri;
 using sim::Simulator;
 
-using Clock = std::map<const Stream*, int64_t>;  // for each stream, how many of its captured operations are known to precede
+using Clock = std::map<const Stream*, int64_t>;  // for each stream, the number of its captured operations that are known to come before
 
 thread_local cudaError_t t_last = cudaSuccess;
 thread_local int t_device = 0;

@@ -335,8 +335,8 @@ TEST(BadSamples, TooManyEndTheRun) {
   }
 }
 
-// One worker finds row 2 bad while another, which found row 1 bad, has caused the batch to be assembled again. The batch with row 2's error is dropped by then,
-// and the limit applies all the same.
+// Row 1 is bad, so the batch is assembled again. Meanwhile another worker finds row 2 bad, but in the first version of the batch, which is dropped by then. Row
+// 2 must count towards the limit all the same.
 TEST(BadSamples, TooManyEndTheRunWhenFoundInADroppedBatch) {
   std::atomic<bool> two_begun{false}, cut_again{false}, two_thrown{false};
   std::atomic<int> zeros{0};

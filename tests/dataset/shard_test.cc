@@ -11,7 +11,7 @@
 namespace sindri::dataset {
 namespace {
 
-// Of each shard alone, by the rule in docs/design/dataset.md.
+// The rows of one shard, by the rule in docs/design/dataset.md.
 std::vector<int64_t> rows_of_shard(int64_t rows, int64_t shards, int64_t s) {
   std::vector<int64_t> v;
   for (int64_t i = 0; i < (rows + shards - 1) / shards; ++i) v.push_back((s + i * shards) % rows);

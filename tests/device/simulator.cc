@@ -507,8 +507,8 @@ std::map<std::string, int64_t> Simulator::take_waits() {
   return std::exchange(kinds_, {});
 }
 
-// Kernels are the CPU's. When the process ends, their libraries destroy their objects in reverse order of creation. Each time something runs for the first
-// time, the end of the streams is registered to come before that.
+// Kernels are the CPU's. At the end of the process, the libraries that they use destroy their objects in reverse order of creation. The streams must end before
+// that, so end_all is registered again each time a kernel runs for the first time.
 bool Simulator::begin_work() {
   ++running_;
   if (!ended_) return true;

@@ -242,7 +242,7 @@ TEST(ModelOnRanks, ALossThatIsNotFiniteEndsAll) {
     ModelJob mine = job;
     mine.callback = [](int r) -> train::CallbackPtr {
       return std::make_shared<train::LambdaCallback>(nullptr, [r](train::TrainState& s) {
-        // After the first epoch: through batch norm's shift on one rank; replicas are not compared again before the next step.
+        // After the first epoch, batch norm's shift becomes infinite on one rank. Replicas are not compared again before the next step.
         if (r == 2 && s.cur_step_num == 4) s.network->get_parameters()[2]->store(Tensor::full({8}, HUGE_VAL));
       });
     };

@@ -79,7 +79,7 @@ TEST_F(DevicePasses, CastsAndTurnsOfStatesAreOneGroup) {
   EXPECT_EQ(count("cast") + count("to_layout"), 0) << g_.text();
 }
 
-// Averages are grouped at the last of them, and an op that reads a result closes the group before it.
+// Equal ops, here those of averages, form one group at the position of the last one. An op that reads a result closes the group before it.
 TEST_F(DevicePasses, EqualOpsThatCanWaitAreOneGroup) {
   const ValueId keep = input({}), x = input({5}), y = input({9}), z = input({3});
   const ValueId a = one("mul", {one("relu", {x}), keep}), b = one("mul", {one("relu", {y}), keep});
@@ -251,7 +251,7 @@ TEST_F(Stems, WithAnotherReaderOfTheImagesGradientStayAsTheyAre) {
   EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
 }
 
-// Squeeze-and-excitation: the gradient of the means is added to the gated gradient at the place where that is computed. A product that another op reads is
+// Squeeze-and-excitation: the gradient of the means is added to the gated gradient where the gated gradient is computed. A product that another op reads is
 // kept.
 TEST_F(DevicePasses, AnAveragesGradientTakesOverItsSum) {
   const Layout last = Layout::kChannelsLast;

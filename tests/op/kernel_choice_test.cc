@@ -148,9 +148,9 @@ TEST_F(KernelChoice, FewSamplesDecide) {
   EXPECT_EQ(choose_for(200), "b");
   EXPECT_GE(most_samples, 8);
   EXPECT_LE(most_samples, 8 + num_threads());
-  EXPECT_EQ(choose_for(5), "b");  // less work than that: all of them
+  EXPECT_EQ(choose_for(5), "b");  // so few samples are all measured
   EXPECT_EQ(most_samples, 5);
-  EXPECT_EQ(choose_for(64), "c");  // a kernel that does not support few
+  EXPECT_EQ(choose_for(64), "c");  // c does not support fewer samples
   EXPECT_EQ(most_samples, 64);
 }
 

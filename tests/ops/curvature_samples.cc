@@ -1,5 +1,5 @@
-// Samples of gram, conv2d_gram, damped_inverse, block_eigen and block_precondition. Blocks for damped_inverse are "spd" ones, also where the padding would be
-// zero: it is not read.
+// Samples of gram, conv2d_gram, damped_inverse, block_eigen and block_precondition. All blocks for damped_inverse are positive definite ("spd") as a whole. The
+// padding is therefore not zero, but the op does not read it.
 #include "tests/ops/samples.h"
 
 namespace sindri::test {

@@ -238,7 +238,7 @@ TEST_F(Random, CompiledStepsDrawWhatEagerStepsDraw) {
   EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], 6);
 }
 
-// One graph serves the part at whichever instance of a step it begins.
+// One graph serves a part of a step, whatever the number of random ops that precede the part in its step.
 TEST_F(Random, PartsOfAStepDrawWhatTheirOpsWouldDraw) {
   const Tensor x = Tensor::full({8, 32}, 1);
   const auto part = [](Span<const Tensor> in) {

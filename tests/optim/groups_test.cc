@@ -74,7 +74,7 @@ TEST(Groups, PatternsThatMeanNothingAreRefused) {
   EXPECT_FALSE(grouped_by_name(net.all(), {}, 0.1, 0).grouped());
 }
 
-// A group with the factor 1 changes nothing, one with 0 keeps its parameters, whatever the rule.
+// With every rule, a group with factor 1 changes nothing, and a group with factor 0 keeps its parameters.
 TEST(Groups, WorkWithEveryOptimizer) {
   for (const std::string& name : optimizers().offered()) {
     SCOPED_TRACE(name);
@@ -86,7 +86,7 @@ TEST(Groups, WorkWithEveryOptimizer) {
     Three plain, same, held;
     train(plain, {});
     train(same, {{.pattern = "*", .lr_factor = 1, .weight_decay = 0.1}});
-    // thor decays every parameter without groups, and with groups those that all optimizers decay. For the rest it acts like Momentum here, where nothing is
+    // Without groups, thor decays every parameter; with groups, only those that all optimizers decay. Otherwise it acts like Momentum here, since nothing is
     // preconditioned.
     for (size_t i = 0; i < 3; i += name == "thor" ? 2 : 1)
       EXPECT_EQ(plain.all()[i]->stored().to_vector<double>(), same.all()[i]->stored().to_vector<double>()) << i;

@@ -1,6 +1,6 @@
 // NCCL for ranks that are threads of one process and whose "devices" are host memory: the functions that src/comm/nccl_api.h declares, with faults on demand.
-// They follow the rules of the real ones as far as a program can break them (groups, non-blocking states, one state machine per communicator). A shared object
-// that SINDRI_NCCL_LIBRARY names. Sums of floating types are computed rank by rank in their own type, as a ring does.
+// The functions enforce the rules of the real ones that a program can break (groups, non-blocking states, one state machine per communicator). This is a shared
+// object that SINDRI_NCCL_LIBRARY names. Sums of floating types are computed rank by rank in their own type, as a ring does.
 #include "tests/preload/fake_nccl.h"
 
 #include <algorithm>

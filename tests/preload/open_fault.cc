@@ -1,5 +1,5 @@
-// Preloaded into a program (LD_PRELOAD), makes every open() of a path that contains $FAULT_PATH fail with $FAULT_ERRNO. Permissions do not bind root, and a
-// file system cannot produce any of the other reasons for which a file cannot be opened.
+// Preloaded into a program (LD_PRELOAD), makes every open() of a path that contains $FAULT_PATH fail with $FAULT_ERRNO. Permissions do not stop root, and the
+// other errors of open() cannot be provoked on a file system.
 #include <dlfcn.h>
 #include <fcntl.h>
 

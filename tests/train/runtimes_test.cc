@@ -147,7 +147,7 @@ constexpr const char *kWhich = "SINDRI_TEST_TRAINING", *kFile = "SINDRI_TEST_OUT
 Outcome in_a_process(const Training& t, const std::string& file) {
   std::vector<std::string> variables = {std::string(kWhich) + "=" + t.name, std::string(kFile) + "=" + file};
   for (char** e = environ; *e != nullptr; ++e) {
-    if (std::strncmp(*e, "GTEST_", 6) != 0) variables.emplace_back(*e);  // neither its results nor its share of the cases
+    if (std::strncmp(*e, "GTEST_", 6) != 0) variables.emplace_back(*e);  // without gtest's variables the child writes no report and takes no share of the cases
   }
   std::vector<char*> environment;
   for (std::string& v : variables) environment.push_back(v.data());
