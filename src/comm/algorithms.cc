@@ -11,7 +11,7 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr int64_t kDirect = 2048;  // up to this many bytes a reduction is one exchange of everything
+constexpr int64_t kDirect = 2048;  // up to this many bytes, every member sends all its elements to every other and sums all of them
 constexpr int64_t kTree = 65536;  // up to this many bytes a broadcast uses a tree
 constexpr int64_t kLargestPiece = 4 << 20, kSmallestPiece = 1 << 20;
 constexpr int64_t kRound = 64 << 10;  // messages of at least this many bytes are exchanged in rounds
@@ -77,7 +77,7 @@ struct Reduction {
   ReduceOp op;
   double factor;
 
-  // Returns the element range of piece k of `pieces` in slice j; every member cuts alike.
+  // Returns the element range of piece k of `pieces` in slice j; all members divide a slice in the same way.
   std::pair<int64_t, int64_t> piece(int j, int64_t k, int64_t pieces) const {
     const int64_t begin = bounds[static_cast<size_t>(j)], n = bounds[static_cast<size_t>(j) + 1] - begin;
     return {begin + n * k / pieces, begin + n * (k + 1) / pieces};
@@ -92,9 +92,9 @@ std::vector<int64_t> even_bounds(int64_t count, int parts) {
 
 constexpr int kNobody = -2, kEverybody = -1;
 
-// While pieces k arrive, pieces k-1 are summed and the sums of pieces k-2 are sent to `gather`: kNobody, kEverybody or
-// a member. `own`: where the sums of this member's slice are stored. `out`: all elements, for ranks that gather (`own`
-// then lies in it). The input may be `out`.
+// Overlaps receiving, summing and sending: while pieces k arrive, pieces k-1 are summed, and the sums of pieces k-2 are
+// sent to `gather`, which is kNobody, kEverybody or a member. `own` receives the sums of this member's slice. `out`
+// receives all elements on ranks that gather; `own` then lies in it. The input may be `out`.
 class Pipeline {
  public:
   Pipeline(Links& links, const Set& set, const Reduction& r, int gather, void* own, void* out)
@@ -108,9 +108,9 @@ class Pipeline {
     buffer_ = new_bytes(stride_ * others * std::min<int64_t>(2, pieces_));
   }
 
-  // In rounds, each member sends to one other and receives from one. Large messages from many members to one host at a
-  // time overflow the buffers before its link, and lost packets are retransmitted only after a delay. Small messages
-  // are exchanged all at once.
+  // Runs in rounds: in each, a member sends to one other member and receives from one. If many members sent large
+  // messages to one host at a time, they would overflow the buffers before its link, and lost packets are retransmitted
+  // only after a delay. Small messages are exchanged all at once.
   void run() {
     const int n = set_.size();
     const bool rounds = n > 2 && stride_ >= kRound;
@@ -280,7 +280,7 @@ void all_reduce_by_links(Links& links, const Layout& layout, const void* in, voi
     Pipeline(links, set, r, kEverybody, at(out, r.bounds[static_cast<size_t>(set.me)] * size_of(dtype)), out).run();
     return;
   }
-  // Within the host each member sums its slice, which is then reduced across the hosts. 16-bit floats stay widened until the last sum.
+  // Each member sums its slice within the host; the slice is then reduced across the hosts. 16-bit floats stay widened until the last sum.
   const Set host = host_of(layout), hosts = across(layout);
   const DType wide = sum_dtype(dtype);
   const Reduction inner{in, dtype, wide, even_bounds(count, host.size()), op, 1};
@@ -313,7 +313,7 @@ void reduce_by_links(Links& links, const Layout& layout, const void* in, void* o
   const int64_t begin = inner.bounds[static_cast<size_t>(host.me)], n = inner.bounds[static_cast<size_t>(host.me) + 1] - begin;
   const Bytes partial = new_bytes(n * size_of(wide)), reduced = new_bytes(n * size_of(dtype));
   Pipeline(links, host, inner, kNobody, partial.get(), nullptr).run();
-  // To the member of the root's host that holds the slice, and from there to the root.
+  // The sums go to the member of the root's host that holds the slice, and that member sends them to the root.
   const Reduction outer{partial.get(), wide, dtype, even_bounds(n, hosts.size()), op, factor};
   Pipeline(links, hosts, outer, root_host, at(reduced.get(), outer.bounds[static_cast<size_t>(hosts.me)] * size_of(dtype)), reduced.get()).run();
   if (hosts.me != root_host) return;
@@ -332,8 +332,8 @@ void reduce_by_links(Links& links, const Layout& layout, const void* in, void* o
 
 void broadcast_by_links(Links& links, const Layout& layout, void* data, int64_t bytes, int root) {
   if (layout.local_size == 1) return broadcast_over(links, all_of(layout), data, bytes, root);
-  // The root sends slices to the members of its host, each of them to the member with the same place in the other
-  // hosts, and each host gathers them.
+  // The root sends one slice to each member of its host. Each of these sends its slice to the members with the same
+  // place in the other hosts, and each host gathers the slices.
   const Set host = host_of(layout), hosts = across(layout);
   const int root_host = root / layout.local_size, root_place = root % layout.local_size;
   const std::vector<int64_t> bounds = even_bounds(bytes, host.size());
@@ -379,7 +379,7 @@ void all_gather_v_by_links(Links& links, const Layout& layout, const void* in, v
 void reduce_scatter_by_links(Links& links, const Layout& layout, const void* in, void* out, int64_t count, DType dtype, ReduceOp op) {
   const double factor = factor_of(op, layout.size);
   const int64_t part = count * size_of(dtype);
-  const Bytes own = new_bytes(part);  // out may overlap in
+  const Bytes own = new_bytes(part);  // `out` may overlap `in`
   if (layout.local_size == 1) {
     const Set set = all_of(layout);
     const Reduction r{in, dtype, dtype, even_bounds(count * set.size(), set.size()), op, factor};
@@ -387,7 +387,7 @@ void reduce_scatter_by_links(Links& links, const Layout& layout, const void* in,
     Pipeline(links, set, r, kNobody, own.get(), nullptr).run();
     return copy_bytes(own.get(), out, part);
   }
-  // Within the host, the parts of members with the same place, host by host; then across the hosts.
+  // Within the host, members sum the parts of the ranks with their place, one host's part at a time; these sums are then reduced across the hosts.
   const Set host = host_of(layout), hosts = across(layout);
   const DType wide = sum_dtype(dtype);
   const Bytes partial = new_bytes(count * hosts.size() * size_of(wide));

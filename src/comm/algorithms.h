@@ -1,4 +1,4 @@
-// Sums of values, and collective calls built from messages between two ranks. Backends with more (shared memory) implement their own.
+// Sums of values, and collective calls built from messages between two ranks. Backends with shared memory implement their own.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace sindri::comm {
 
-/// out = in[0] ⊕ in[1] ⊕ …, element by element, along the fixed tree: neighbours first (0+1, 2+3, …; with an odd number
-/// the last stays alone), then neighbours of those, and so on. If n is a power of two, the tree over n·m leaves is the
-/// tree over m of trees over n; so the layout of ranks on hosts does not change the result. 16-bit floats are widened
-/// first and rounded once at the end. `out` may be any of `in`. kMean sums. Bools: kSum and kMax are "or", kProd and
-/// kMin are "and". Integers wrap around.
+/// Computes out = in[0] ⊕ in[1] ⊕ …, element by element, along the fixed tree: neighbours are combined first (0+1, 2+3,
+/// …; with an odd number the last stays alone), then neighbours of the results, and so on. If n is a power of two, the
+/// tree over n·m leaves equals the tree over m subtrees of n leaves each, so the layout of ranks on hosts does not
+/// change the result. 16-bit floats are widened first and rounded once at the end. `out` may be any of `in`. kMean
+/// computes the sum. For bools, kSum and kMax are "or", kProd and kMin are "and". Integers wrap around.
 void reduce_tree(std::span<const void* const> in, void* out, int64_t count, DType dtype, ReduceOp op);
-/// The same, rounded once when stored: `in_dtype` or `out_dtype` may be float32 while the other is a half type.
-/// `factor` (not for integers) multiplies the sum before it is rounded, so that a mean of halves does not overflow.
+/// Like reduce_tree above, but rounds once when it stores the result: `in_dtype` or `out_dtype` may be float32 while
+/// the other is a half type. `factor` (not for integers) multiplies the sum before it is rounded, so that a mean of
+/// halves does not overflow.
 void reduce_tree(std::span<const void* const> in, DType in_dtype, void* out, DType out_dtype, int64_t count, ReduceOp op, double factor);
 /// Returns the type in which sums of this type are computed: float32 for 16-bit floats.
 DType sum_dtype(DType dtype);
@@ -62,8 +63,9 @@ struct Layout {
 Layout layout_of(std::span<const int> hosts, int rank, bool strict_order);
 
 // In an all-reduce of N ranks, each on its own host, a rank sends and receives at most 2(N-1)/N of the bytes, by
-// pairwise exchange in pieces; kMean is divided. `in` may be `out`. Results are bitwise identical to reduce_tree over
-// all ranks, except for layouts that are not in strict order. Calls of up to 2 kB need one exchange and more bytes.
+// pairwise exchange in pieces. Calls of up to 2 kB use a single exchange, which transmits more bytes. kMean divides the
+// sum by the number of ranks. `in` may be `out`. Results are bitwise identical to reduce_tree over all ranks, except
+// for layouts that are not in strict order.
 
 void all_reduce_by_links(Links& links, const Layout& layout, const void* in, void* out, int64_t count, DType dtype, ReduceOp op);
 inline void all_reduce_by_links(Links& links, const Layout& layout, void* data, int64_t count, DType dtype, ReduceOp op) {

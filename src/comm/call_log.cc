@@ -92,9 +92,9 @@ void read_log(const std::filesystem::path& file, TraceLogs* logs) {
   } catch (const Json::exception&) { logs->notes.push_back(fmt::format("{} is not a complete call log; it is skipped", file.filename().string())); }
 }
 
-// Calls of one communicator happen in the same order on all members: its k-th call from the start on one member is the
-// k-th on another. Rings that no longer hold the start are cut to the numbers that the shortest ring still holds;
-// numbers agree if all calls are the world's.
+// Calls of one communicator happen in the same order on all members: its k-th call on one member is its k-th call on
+// another. If a ring no longer holds the first calls, calls are matched by number, from the lowest number that every
+// ring still holds. Numbers agree between ranks if all calls are the world's.
 std::vector<const Entry*> of_group(const RankLog& log, const std::string& group) {
   std::vector<const Entry*> out;
   for (const Entry& e : log.calls)

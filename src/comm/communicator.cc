@@ -1,4 +1,4 @@
-// The public calls of Communicator: checks arguments, numbers and records calls, and lets an error of one call end all.
+// The public calls of Communicator: check arguments, number and record calls. An error in one call ends all calls.
 #include "sindri/comm/communicator.h"
 
 #include <fmt/format.h>
@@ -113,10 +113,10 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
     if (!session_->failed()) session_->fail(session_->judge ? session_->judge(first) : first);
     session_->leave(record);
     session_->check();
-  } catch (const Error&) {  // rejected before anything was started, as on all ranks
+  } catch (const Error&) {  // rejected before anything started, on all ranks alike
     session_->leave(record);
     throw;
-  } catch (const std::exception& error) {  // for example memory that only this rank lacks: the others wait for it
+  } catch (const std::exception& error) {  // for example out of memory on this rank alone, while the others wait for it
     session_->fail(
         CommError(ErrorCode::kCommLibrary, fmt::format("rank {} ends the job: {}: {}", session_->identity.rank, kind, error.what()), session_->where()));
     session_->leave(record);

@@ -1,6 +1,6 @@
-// See gloo.h. In every collective call each message's slot is derived from what all members must agree on, so that data
-// of different calls never mixes. A note with the same content precedes the first message to each peer: a rank that
-// receives a different one reports it.
+// See gloo.h. In every collective call, each message's slot is a hash of what all members must agree on (the call's
+// number and description), so that data of different calls never mixes. A note with this number and description
+// precedes the first message to each peer: a rank that receives a different note reports it.
 #include "src/comm/gloo.h"
 
 #include <fmt/format.h>

@@ -237,7 +237,7 @@ void GlooConnections::exchange(std::span<const Transfer> transfers, size_t leadi
     active_ = &active;
   }
   changed_.notify_all();
-  session_->check();  // a failure before this point has aborted none of these messages
+  session_->check();  // a failure before active_ was set has aborted none of these messages
   while (work()) session_->check();
   for (size_t i = 0; i < leading; ++i) wait_for(active, i);
   if (first) first();
@@ -246,13 +246,13 @@ void GlooConnections::exchange(std::span<const Transfer> transfers, size_t leadi
       if (transfers[i].send == send) wait_for(active, i);
 }
 
-// Watches waits, which have no time limit in Gloo, until the connections are closed.
+// Ends waits that take too long, as Gloo's have no time limit. Runs until the connections are closed.
 void GlooConnections::watch() {
   const Options& options = session_->options;
   bool told = false;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    // Idle until a call or a failure: while connections are still being made, nobody signals a failure.
+    // Sleeps until a call or a failure. The time limit is needed because a failure is not signalled while connections are still being made.
     changed_.wait_for(lock, std::chrono::milliseconds(50));
     if (session_->failed() && !told) {
       told = true;

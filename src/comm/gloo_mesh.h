@@ -24,8 +24,8 @@ struct GlooConfig {
   std::string token;  ///< the job's token: each side of a connection proves that it knows it
   std::function<void(const std::string& key, const std::string& value)> set;
   std::function<std::string(const std::string& key)> get;  ///< waits for the key; throws kRendezvous at its time limit
-  /// Called by all ranks with the peers that this one could not reach; throws on all ranks if any rank passes some.
-  /// Null: each rank throws for itself.
+  /// Called by all ranks, each with the peers that it could not reach. If any rank passes one, the call throws on all
+  /// ranks. Null: each rank throws for itself.
   std::function<void(const std::vector<PairFailure>&)> agree;
 };
 
@@ -45,8 +45,8 @@ class GlooConnections {
     uint64_t slot;
     bool send;
   };
-  /// Starts all transfers at once and calls `work` meanwhile. Calls `first` when the first `leading` of them, which are
-  /// receives, are done. Throws CommError: the session's failure, kPeerLost, kCommTimeout.
+  /// Starts all transfers at once and calls `work` meanwhile. The first `leading` transfers are receives; calls `first`
+  /// when these are done. Throws CommError: the session's failure, kPeerLost, kCommTimeout.
   void exchange(std::span<const Transfer> transfers, size_t leading, const std::function<void()>& first, const std::function<bool()>& work);
   /// Returns whether the rank is on another host.
   bool far(int world_rank) const;

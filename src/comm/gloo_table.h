@@ -25,8 +25,8 @@ struct GlooTable {
   GlooMesh* (*open)(const char* address, int rank, int size, int64_t connect_ms, GlooError* error);
   /// Writes the endpoint that `peer` passes to its connect(). Returns the number of bytes, or -1 on error.
   int (*address)(GlooMesh* mesh, int peer, char* bytes, int capacity, GlooError* error);
-  /// Waits for the connection to the peer, whose connect() makes the other end. Returns 0, or -1 on error. May be
-  /// called for several peers at once.
+  /// Waits for the connection to the peer, which must call connect() too. Returns 0, or -1 on error. May be called for
+  /// several peers at once.
   int (*connect)(GlooMesh* mesh, int peer, const char* bytes, int size, GlooError* error);
   /// Closes all connections at once. Waits end.
   void (*cut)(GlooMesh* mesh);
@@ -36,7 +36,7 @@ struct GlooTable {
   /// Posts a send to the peer or a receive from it, matched by slot and order. The memory must stay valid until
   /// release(). Returns null on error.
   GlooMessage* (*post)(GlooMesh* mesh, int peer, void* data, int64_t bytes, uint64_t slot, int send, GlooError* error);
-  /// Returns 0: done; 1: aborted; -1: error. Has no time limit: Gloo closes all connections at one.
+  /// Returns 0: done; 1: aborted; -1: error. Has no time limit, as Gloo closes all connections when one wait exceeds its limit.
   int (*wait)(GlooMessage* message, GlooError* error);
   /// Ends wait(), from another thread, or the next wait().
   void (*abort)(GlooMessage* message);

@@ -5,8 +5,8 @@
 
 namespace sindri::comm {
 
-/// Returns the same text in processes that reach each other without a network: the kernel's boot id and the network
-/// namespace. So neither containers with the same name nor two names of one host mislead.
+/// Returns a string that is equal in processes that reach each other without a network: the kernel's boot id and the
+/// network namespace. So neither containers with the same name nor two names of one host mislead.
 std::string machine_id();
 /// Returns whether the text is a numeric IPv4 or IPv6 address.
 bool is_numeric_address(const std::string& text);

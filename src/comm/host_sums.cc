@@ -1,21 +1,22 @@
-// See host_sums.h. The bytes are cut into chunks, and each chunk into the slices of the host's ranks, which the hosts
-// reduce in steps. A step is one message to a host and one from a host; a rank's next step waits for it. Several chunks
-// are in flight at a time, in an order that is the same everywhere, so that summing and storing overlap with the
-// transmission and a late host does not leave the link idle. The cuts depend on the number of bytes alone, so that
-// hosts agree whether their pieces lie in a flat buffer or are staged.
+// See host_sums.h. The bytes are cut into chunks, and each chunk into one slice per rank of the host. The hosts reduce
+// a slice in steps. In a step, a rank sends one message to another host and receives one; its next step waits for that
+// message. Several chunks are in flight at a time, in an order that is the same everywhere, so that summing and storing
+// overlap with the transmission and a late host does not leave the link idle. The cuts depend on the number of bytes
+// alone, so hosts agree on them even if one host's pieces lie in a flat buffer and another's are staged.
 //
 // If the number of hosts is a power of two, a slice is halved (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
-// Collective Communication Operations in MPICH", 2005, section 4.4): hosts whose numbers differ in the lowest bit
-// exchange halves and each sums the half it keeps, then those that differ in the next bit exchange quarters, and so on,
-// which is the fixed tree; the sums return the same way. Both of a pair send and receive the same amount at the same
-// time, so nothing collides before a link. Otherwise part j of the slice goes to host j, which sums along the tree and
-// sends the sum back to all, in rounds: in round r host h sends to h+r and receives from h-r. Sending everything at
-// once, from all hosts to all, reached 70 % of eight links of 100 Mbit/s, as hosts that have finished sending may wait
-// for those whose turn comes late; rounds reached 80 %, halving 91 % (docs/benchmarks.md).
+// Collective Communication Operations in MPICH", 2005, section 4.4). Hosts whose numbers differ in the lowest bit
+// exchange halves, and each sums the half it keeps. Then those that differ in the next bit exchange quarters, and so
+// on. The order of these sums is that of the fixed tree. The sums are distributed by the same exchanges in reverse.
+// Both hosts of a pair send and receive the same amount at the same time, so messages do not collide before a link.
+// With other numbers of hosts, part j of the slice goes to host j, which sums along the tree and sends the sum back to
+// all, in rounds: in round r host h sends to h+r and receives from h-r. Sending everything at once, from all hosts to
+// all, reached 70 % of eight links of 100 Mbit/s, as hosts that have finished sending may wait for those whose turn
+// comes late; rounds reached 80 %, halving 91 % (docs/benchmarks.md).
 //
-// Staged, with seven buffers: A(i) is the barrier of iteration i, after which chunk i can be read and chunk i-5 is
-// stored everywhere. The result of chunk i-5 is copied out between A(i) and A(i+1); the next write to its buffer is the
-// copy-in of chunk i+2, after A(i+1).
+// Staged pieces use seven buffers. Let A(i) be the barrier of iteration i; after it chunk i can be read, and chunk i-5
+// is stored everywhere. The result of chunk i-5 is copied out between A(i) and A(i+1). The next write to its buffer is
+// the copy-in of chunk i+2, after A(i+1).
 #include "src/comm/host_sums.h"
 
 #include <algorithm>
@@ -80,8 +81,8 @@ void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
   c->got.resize(static_cast<size_t>((halving_ ? (c->count + 1) / 2 : part * hosts) * size_of(job.sum)));
 }
 
-// Returns the elements of the chunk's slice that this host still sums before halving step `step`; halves(step + 1) is
-// the half it keeps, the other host sums the rest.
+// Returns the elements of the chunk's slice that this host still sums before halving step `step`. In that step it keeps
+// halves(step + 1), and the other host sums the rest.
 Part HostSums::halves(const Chunk& c, int step) const {
   Part part{0, c.count};
   for (int s = 0; s < step; ++s) {

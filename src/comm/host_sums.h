@@ -1,6 +1,7 @@
-// All-reduce over several hosts: sums within each host by its window, an exchange between ranks of equal local index,
-// and the sums distributed to all ranks of the host. For layouts in which that is the fixed tree over all ranks: every
-// host has the same number of consecutive ranks, a power of two.
+// All-reduce over several hosts. Each host first sums within its shared window; ranks with the same local index then
+// exchange these sums between hosts; finally the results are distributed to all ranks of the host. Only for layouts in
+// which this order of summation is the fixed tree over all ranks: every host has the same number of consecutive ranks,
+// a power of two.
 #pragma once
 
 #include <cstddef>

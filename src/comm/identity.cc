@@ -140,7 +140,7 @@ Found from_sindri(const Environment& e, bool by_mpi) {
   return f;
 }
 
-// Returns RANK_ID and so on as a table's claims; reads all of them, for RT12 and RT14.
+// Returns the variables that make claims about a rank table (RANK_ID and so on). Reads all of them, for problems RT12 and RT14.
 RankClaims claims_of(Reader* r) {
   RankClaims c;
   const auto take = [&](const char* name, std::optional<int64_t>* to) {
@@ -322,7 +322,8 @@ bool agree(const Found& a, const Found& b) {
   return !a.address_given || !b.address_given || a.address.empty() || b.address.empty() || a.address == b.address;
 }
 
-// mpirun and torchrun started by srun inherit the numbers of the processes that srun started: their daemons.
+// Returns whether Slurm's variables do not describe this process. mpirun and torchrun, when started by srun, inherit
+// the variables of the processes that srun started, which are their daemons.
 bool hidden(const Found& slurm, const std::vector<Found>& all) {
   if (slurm.source != "Slurm") return false;
   if (slurm.size == 1) return true;
@@ -341,7 +342,7 @@ bool hidden(const Found& slurm, const std::vector<Found>& all) {
 // have no other purpose.
 bool says_several(const Found& f) { return f.size > 1 || f.rank > 0 || (f.size == 0 && (f.source == "SINDRI_*" || f.source == "MS_ROLE")); }
 
-// Throws if the process was launched as one of several but no complete source says which one and where the others are.
+// Throws if the process was launched as one of several, but no complete source says which rank it is and where the others are.
 void guard(const std::vector<Found>& all) {
   std::vector<std::string> seen;
   const Found* several = nullptr;
@@ -420,7 +421,7 @@ Identity find_identity(const Environment& environment, const Options& options) {
     guard(all);
     return alone;
   }
-  // A table that does not say which of its ranks this is still gives the number of ranks.
+  // A table gives the number of ranks even if it does not say which of them this process is.
   const Found& table = all[1];
   if (table.present() && !table.complete() && table.size != first->size)
     throw SettingsError(fmt::format("{} has {} ranks, but {}", table.source, table.size, described(*first)), "the environment",

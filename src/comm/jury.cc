@@ -14,7 +14,7 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr double kEndedEarly = 5;  // seconds that a rank waits for one that has said BYE before it is an error
+constexpr double kEndedEarly = 5;  // seconds that a rank may wait for one that has said BYE before this is an error
 
 const char* kResume = "continue from the last checkpoint with --resume";
 
@@ -104,7 +104,7 @@ void Jury::reported(int rank, const CommError& error, double now) {
   // Inserts the host into "rank 2 ends the job: …"; other messages are prefixed with the rank that sent them.
   const std::string self = fmt::format("rank {} ", rank);
   std::string text = error.message().starts_with(self) ? name(rank) + error.message().substr(self.size() - 1) : name(rank) + ": " + error.message();
-  if (error.code() == ErrorCode::kRendezvous) text = error.message();  // about pairs of ranks, the same on all
+  if (error.code() == ErrorCode::kRendezvous) text = error.message();  // kRendezvous errors are about pairs of ranks; all ranks report the same text
   add(now, strength, rank, error.code(), text, error.where(), error.fix());
 }
 
@@ -122,7 +122,8 @@ void Jury::told(int rank, const std::string& how, double now) {
 void Jury::slept(int rank, double seconds, double now) {
   for (Member& m : members_) m.heard = now;
   began_ += seconds;
-  // The others gave it up lost_after seconds after its last sign of life, which was before the stop.
+  // After a pause this long the other ranks have given up the stopped one: they wait lost_after seconds from its last
+  // sign of life, which was before the stop.
   if (seconds < config_.options.lost_after - 2 * config_.options.heartbeat) return;
   const std::string who = rank < 0 ? config_.keeper : name(rank);
   add(now, kReported, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
@@ -169,8 +170,8 @@ void Jury::tick_beats(double now, const std::function<bool(int)>& answers) {
   for (const int r : silent) at(r).gone = true;
 }
 
-// Returns the members of the rank's communicator that are not in the call it waits in. A rank in a later call of the
-// world has already left it.
+// Returns the members of the rank's communicator that have not entered the call in which it waits. A rank that is in a
+// later call of the world has completed this one.
 std::vector<int> Jury::not_in(int rank, bool* someone_left) const {
   const Pulse& p = at(rank).pulse;
   std::vector<int> ranks = p.members, out;

@@ -36,15 +36,15 @@ class Jury {
   void reported(int rank, const CommError& error, double now);
   /// The launcher reports how a rank ended: "signal 9".
   void told(int rank, const std::string& how, double now);
-  /// The server's own process did not run for this many seconds: signs of life that it missed meanwhile are not counted against anybody.
+  /// Reports that the server's own process did not run for this many seconds. No rank is blamed for signs of life that the server missed meanwhile.
   void slept(int rank, double seconds, double now);
 
-  /// Checks for what did not happen: missing ranks, signs of life, calls. Call it a few times a second.
-  /// `answers(rank)`: whether the rank's host acknowledges packets.
+  /// Checks for what is overdue: ranks that have not joined, signs of life, and calls that do not end. Call it a few
+  /// times a second. `answers(rank)` returns whether the rank's host acknowledges packets.
   void tick(double now, const std::function<bool(int)>& answers);
   /// Returns the warnings since the last call of this.
   std::vector<std::string> warnings();
-  /// Returns the strongest evidence, the earliest among equals, half a second after the first evidence. Only once.
+  /// Returns the strongest evidence, the earliest among equals, half a second after the first evidence. Returns it only once.
   std::optional<CommError> verdict(double now);
   bool any_evidence() const { return !evidence_.empty(); }
 

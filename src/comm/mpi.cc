@@ -79,7 +79,7 @@ Window make_window(MpiHandle comm, int ranks, int64_t bytes) {
   std::vector<void*> bases(static_cast<size_t>(ranks));
   constexpr int64_t kPage = 4096;
   check_mpi(mpi_library().window(comm, (bytes + kPage - 1) / kPage * kPage + 64, &w.handle, bases.data()), "MPI_Win_allocate_shared");
-  // MPI does not promise an alignment. A part's offset within its page is the same in all processes, so aligning is too.
+  // MPI does not promise an alignment. A part has the same offset within its page in all processes, so aligning it gives all processes the same place.
   for (void* const base : bases) w.parts.push_back(reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(base) + 63) / 64 * 64));
   return w;
 }

@@ -17,8 +17,8 @@ std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& ses
 /// Returns whether an MPI launcher started this process: mpirun, or one that uses PMI (srun --mpi=pmix).
 bool launched_by_mpi();
 
-/// Returns rank 0's `text` on all ranks. Must precede any other call of the session; for information that ranks need to
-/// meet elsewhere (the store's address).
+/// Returns rank 0's `text` on all ranks, for data that they need to meet elsewhere (the store's address). Must precede
+/// any other call of the session.
 std::string mpi_broadcast_text(const std::string& text);
 
 /// The MPI library's own calls, for comparison: in place, float32 sums. Only on worlds of this backend.

@@ -11,7 +11,7 @@ const MpiTable& mpi_library();
 
 /// Calls MPI_Finalize, which waits for all ranks and has no time limit. After `seconds` a process with an exit guard
 /// (trace.h) reports that a rank or a link was lost after the last call, and ends with code 7; others print one
-/// warning. Throws as check_mpi does.
+/// warning. Throws the same errors as check_mpi.
 void finalize_mpi(double seconds);
 /// Throws CommError kCommLibrary for an MPI error code: "MPI_Isend: …".
 void check_mpi(int code, const char* what);

@@ -35,8 +35,8 @@ class MpiLinks final : public Links {
 
   /// Starts messages in pieces of at most kPiece; both sides start theirs in the same order. The memory must stay valid until wait().
   void start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch);
-  /// Waits until all messages of the batch are complete. Sends too, so that the library has nothing left to do while
-  /// the program computes.
+  /// Waits until all messages of the batch are complete, including sends, so that the library has nothing left to do
+  /// while the program computes.
   void wait(MpiBatch* batch);
 
  private:

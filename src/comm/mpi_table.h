@@ -30,10 +30,10 @@ struct MpiTable {
 
   /// Makes a duplicate of MPI_COMM_WORLD that returns errors.
   int (*world)(MpiHandle* comm, int* rank, int* size);
-  /// Splits off the members that can share memory, in rank order.
+  /// Makes a communicator of the ranks that can share memory with this one, in rank order.
   int (*split_host)(MpiHandle comm, MpiHandle* out);
   int (*split)(MpiHandle comm, int color, int key, MpiHandle* out);
-  /// Called by the members only; `ranks` of `comm`.
+  /// Makes a communicator of these `ranks` of `comm`. Called by the members only.
   int (*group)(MpiHandle comm, const int* ranks, int count, int tag, MpiHandle* out);
   int (*size)(MpiHandle comm, int* rank, int* size);
 

@@ -79,7 +79,7 @@ void* at(void* p, int64_t bytes) { return static_cast<char*>(p) + bytes; }
 struct Card {
   int32_t version;  // 0: no library
   int32_t index, count;  // of its device, among those visible to it
-  uint64_t visible;  // hash of CUDA_VISIBLE_DEVICES: an equal index may be another card
+  uint64_t visible;  // hash of CUDA_VISIBLE_DEVICES: with other visible devices the same index may be another GPU
 };
 
 uint64_t hash_of(const char* text) {
@@ -187,7 +187,7 @@ class NcclCommunicator final : public Communicator {
   }
 
  private:
-  // Work on a stream that has not been seen finished.
+  // Work on a stream that is not known to have finished.
   struct Pending {
     int64_t number;  // the call's number in the call log
     const char* kind;
@@ -286,7 +286,7 @@ class NcclCommunicator final : public Communicator {
     } catch (const std::exception&) { return false; }
   }
 
-  // Within a group, whose end also reports its calls' results. The first error counts.
+  // Records the result of a call within a group; the end of the group also reports the results of its calls. The first error counts.
   void need(nccl::Result r) {
     if (r != nccl::kSuccess && r != nccl::kInProgress && refused_ == nccl::kSuccess) refused_ = r;
   }

@@ -33,7 +33,7 @@ struct Config {
   int split_share = INT_MIN;
 };
 
-constexpr int kOldest = 21800;  ///< as returned by version(): non-blocking communicators that can be finalized
+constexpr int kOldest = 21800;  ///< oldest supported version, as returned by version(): the first whose non-blocking communicators can be finalized
 
 /// The library's functions, named as there without "nccl". Streams are cudaStream_t (Stream::native_handle).
 struct Api {
@@ -63,9 +63,10 @@ struct Api {
 /// "2.28.3"
 std::string version_text(int version);
 
-/// Loads a file. With an empty name: the one in SINDRI_NCCL_LIBRARY, else libnccl.so.2, either the copy that the
-/// process has already loaded (another framework may have; two do not work together) or the one that the linker finds.
-/// Throws CommError (kCommLibrary) that says how to get one, and which version is needed.
+/// Loads a file. If the name is empty, loads the one in SINDRI_NCCL_LIBRARY, else libnccl.so.2: the copy that the
+/// process has already loaded, or the one that the dynamic linker finds. Another framework may have loaded a copy, and
+/// two copies do not work together. Throws CommError (kCommLibrary) that says how to get one, and which version is
+/// needed.
 Api load(const std::string& file = "");
 
 }  // namespace sindri::comm::nccl

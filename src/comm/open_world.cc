@@ -66,7 +66,8 @@ std::shared_ptr<Communicator> open_by_store(const std::shared_ptr<Session>& sess
   return opened(session, [&] { return open_gloo(session, config); });
 }
 
-// The host at which rank 0 of an MPI job listens: the loopback on one host, else the address that leads to the others.
+// Returns the host at which rank 0 of an MPI job listens: the address of dist.interface if that is set, the loopback
+// address if all ranks are on one host, else the address that leads to the other hosts.
 std::string store_host(const Session& session) {
   if (!session.options.interface.empty()) return address_of_interface(session.options.interface);
   if (session.identity.local_size == session.identity.size) return "127.0.0.1";
@@ -79,7 +80,7 @@ std::string store_host(const Session& session) {
   return found;
 }
 
-// MPI cannot report which rank is gone, so MPI jobs have a store as well: rank 0's, on a port that MPI broadcasts.
+// MPI cannot report which rank is gone, so MPI jobs have a store as well. Rank 0 keeps it, and MPI broadcasts its address.
 Meeting meet_by_mpi(Session* session) {
   Meeting m;
   StoreConfig config;

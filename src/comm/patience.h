@@ -10,13 +10,13 @@
 
 namespace sindri::comm {
 
-/// One wait. `missing` returns the world ranks that are waited for; it is called for messages only.
+/// A wait for other ranks. `missing` returns the world ranks that it waits for; it is called for messages only.
 class Patience {
  public:
   Patience(Session& session, std::function<std::vector<int>()> missing);
 
-  /// Call after a poll that found nothing. The first calls return false at once, some yield the core; from then on it
-  /// returns true: sleep (at most nap()) before the next poll.
+  /// Returns whether to sleep (at most nap()) before the next poll. Call it after a poll that found nothing. The first
+  /// calls return false at once, the next ones yield the core and return false, and later ones return true.
   bool should_sleep();
   /// Longest sleep before look() must run again.
   static constexpr std::chrono::milliseconds nap() { return std::chrono::milliseconds(20); }

@@ -174,7 +174,7 @@ class Checker {
  private:
   void add(ErrorCode code, const std::string& text, bool warning = false) { out_.problems.push_back({code, text, warning}); }
 
-  // `of`: " of server 1 device 2", or nothing.
+  // `of`: " of server 1 device 2", or empty.
   std::optional<std::string> text_of(const json& j, const char* key, const std::string& of) {
     const auto it = j.find(key);
     if (it == j.end()) {

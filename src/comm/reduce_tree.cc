@@ -32,7 +32,7 @@ struct Tree {
   std::byte* scratch;  // one block for each level
 
   void fold(RowType type, const void* const* rows, int number, void* out) const { SINDRI_SIMD_CALL(fold_rows)(type, op, rows, number, out, n); }
-  // out = rows[0] ⊕ … ⊕ rows[number-1]. Written last, so that `out` may be one of the rows if leaf and value have the same type.
+  // Computes out = rows[0] ⊕ … ⊕ rows[number-1]. `out` is written last, so it may be one of the rows if leaf and value have the same type.
   void reduce(const void* const* rows, int number, void* out, int level) const {
     if (number == 1 || number == 2 || number == 4) return fold(leaf, rows, number, out);
     // The left half is a complete tree; the right one may lack leaves, and a single leaf passes unchanged.

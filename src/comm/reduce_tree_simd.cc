@@ -39,7 +39,7 @@ struct Prod {
   static int64_t of(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
   static Bool of(Bool a, Bool b) { return {static_cast<uint8_t>(a.u & b.u)}; }
 };
-// If either is a NaN it is the result; in b because no comparison with it holds.
+// If either operand is a NaN, the result is NaN; a NaN in b is returned because every comparison with it is false.
 struct Max {
   template <class V> static V of(V a, V b) { return (a > b) | (a != a) ? a : b; }
   static Bool of(Bool a, Bool b) { return Sum::of(a, b); }

@@ -54,12 +54,12 @@ struct Session {
 
   /// Returns why calls must not continue: set once, by a call that failed or by the watch; waits poll it. Null: no failure.
   std::shared_ptr<const CommError> failure() const;
-  /// Sets the failure; the first one counts. Returns whether this was it.
+  /// Sets the failure unless one is already set. Returns whether this call set it.
   bool fail(const CommError& error);
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Throws failure(), if there is one.
   void check() const;
-  /// Set by the watch before the first call: returns the cause of an error that a backend met (`Watch::judge`), as the argument of fail().
+  /// Returns the cause of an error that a backend met (`Watch::judge`); pass the result to fail(). Set by the watch before the first call.
   std::function<CommError(const CommError&)> judge;
   /// Registers a function that the failing thread calls when fail() succeeds: informs the watch, wakes waits of the backend.
   void on_failure(std::function<void(const CommError&)> f);

@@ -1,10 +1,11 @@
-// See shared_window.h. A rank's part of the memory: a page with the barrier (the first part's) and the rank's slot,
-// then the staging buffers.
+// See shared_window.h. A rank's part of the memory consists of a page with the barrier (in the first part only) and the
+// rank's slot, followed by the staging buffers.
 //
-// Why three buffers and one barrier per turn suffice: b(k) is turn k's barrier after its copy-in; the sums of turn k-1
-// precede it. The result of turn k is copied out between b(k+1) and b(k+2); the next write to that buffer is the
-// copy-in of turn k+3, after b(k+2). The turn number continues from call to call, and each call has at least one
-// barrier, so this also holds between calls.
+// A call moves its data in turns: each turn copies at most one staging buffer in, passes a barrier, and copies the
+// result out. Three buffers and one barrier per turn suffice: let b(k) be the barrier of turn k, after its copy-in; the
+// sums of turn k-1 precede it. The result of turn k is copied out between b(k+1) and b(k+2); the next write to that
+// buffer is the copy-in of turn k+3, after b(k+2). The turn number continues from call to call, and each call has at
+// least one barrier, so this also holds between calls.
 #include "src/comm/shared_window.h"
 
 #include <fmt/format.h>
@@ -82,7 +83,7 @@ struct SharedWindow::Slot {
   alignas(kLine) std::atomic<uint32_t> at_generation;  // number of the barrier that the rank has reached
   int32_t pid;
   uint64_t pid_space;
-  std::array<CallCard, 2> cards;  // by the call's number: a rank may be ahead by one call
+  std::array<CallCard, 2> cards;  // alternately, by the call's number: a rank may be ahead by one call
   std::array<uint64_t, 2> values;
 };
 

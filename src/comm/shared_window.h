@@ -21,7 +21,7 @@ struct CallCard {
   int32_t kind = kNone;
   int32_t dtype = 0, op = 0, root = 0;
   int64_t count = 0;  ///< elements, or bytes if there is no type
-  uint64_t place = 0;  ///< position of the pieces in the flat buffers, 0: not in one; need not agree
+  uint64_t place = 0;  ///< position of the pieces in the flat buffers; 0: not in one. May differ between ranks
 };
 
 /// The members of one communicator on one host.
@@ -58,8 +58,8 @@ class SharedWindow {
 
   // Collectives through the staging area; `card` describes the call. Pieces as in Communicator.
 
-  /// If card.place is not 0, all pieces lie in memory that has `flat` as its parts by local rank. When the places of
-  /// all ranks agree, rows are reduced in place.
+  /// If card.place is not 0, all pieces lie in memory that the host's ranks share; `flat` lists its parts by local
+  /// rank. When the places of all ranks agree, rows are reduced in place.
   void all_reduce(const CallCard& card, std::span<const Piece> pieces, std::span<std::byte* const> flat, double factor);
   void reduce(const CallCard& card, const void* in, void* out, int64_t count, DType dtype, ReduceOp op, double factor, int root);
   void broadcast(const CallCard& card, void* data, int64_t bytes, int root);

@@ -44,7 +44,7 @@ struct SocketProblem {
 };
 /// Listens at a numeric address of this host or, for a name, at all of its addresses. The port may be 0.
 std::optional<SocketProblem> listen_at(const std::string& host, int port, Socket* out);
-/// Tries once, for at most `seconds`; from this source address if it is not empty.
+/// Tries once to connect, for at most `seconds`; from this source address if it is not empty.
 std::optional<SocketProblem> connect_to(const std::string& host, int port, const std::string& source, double seconds, Socket* out);
 /// Returns the numeric address and the port of either end.
 std::pair<std::string, int> local_end(int fd);

@@ -105,8 +105,8 @@ void StoreClient::State::ended(int problem) {
   if (!died) return give(lost_contact(std::strerror(problem)));
   std::string who = config.keeper;
   {
-    // Waits as long as the server does when another rank dies: mpirun's exit code is that of the first process it sees
-    // end, and that has to be the keeper's.
+    // Waits as long as the server does when another rank dies. mpirun's exit code is that of the first process that it
+    // sees end, and that has to be the rank that keeps the store.
     std::unique_lock lock(mutex);
     changed.wait_for(lock, std::chrono::duration<double>(kBetterEvidence), [&] { return leaving; });
     if (config.keeper == "rank 0" && !peers.empty()) who = fmt::format("rank 0 ({}, pid {})", peers[0].host, peers[0].pid);
@@ -182,7 +182,7 @@ bool StoreClient::State::turn(double* last_turn) {
   uint64_t woken = 0;
   if (polled[0].revents != 0) (void)!read(wake.get(), &woken, sizeof woken);
   const double now = now_seconds();
-  // This process did not run: the server's messages wait in the socket, or come with its next answer.
+  // This process did not run for a while: the server's messages wait in the socket, or will come with its next answer.
   if (now - *last_turn > std::min(2.0, config.options.lost_after / 2)) heard = std::max(heard, now - config.options.lost_after + 2);
   *last_turn = now;
   if (socket.open() && polled[1].revents != 0) {

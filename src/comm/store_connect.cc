@@ -49,7 +49,7 @@ std::string read_line(int fd, std::string* buffer, double end) {
 
 bool send_all(int fd, const std::string& text) { return send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()); }
 
-// Both sides of the greeting: this one proves the token, and sends nothing to a server that does not prove it.
+// Exchanges greetings with the server: proves the token to it, and accepts it only if it proves the token too.
 Try greet(const StoreConfig& config, const std::string& rank, double seconds, StoreLink* link) {
   const int fd = link->socket.get();
   const double end = now_seconds() + seconds;
@@ -81,8 +81,8 @@ Try attempt(const StoreConfig& config, const std::string& rank, const std::strin
   return greet(config, rank, seconds, link);
 }
 
-// Returns how long a reason must persist before it is final: a missing route stays missing, but an earlier job may
-// still be ending at the port.
+// Returns for how many seconds a reason must persist before it is final: a missing route stays missing, but an earlier
+// job may still be ending at the port.
 double patience(const Try& t, double init_timeout) {
   if (t.final) return std::min(init_timeout, 5.0);
   const bool no_way =

@@ -152,7 +152,7 @@ void StoreServer::State::greet(Connection& c, const std::string& line) {
   welcome(c, hello, proof);
 }
 
-// Returns why a greeting with a correct proof is refused; empty if it is accepted, as `rank`.
+// Returns why a greeting with a correct proof is refused. If it is accepted, returns an empty string and sets *rank to the requested rank.
 std::string StoreServer::State::refusal(const std::vector<std::string>& hello, int* rank) const {
   if (hello[2] != SINDRI_VERSION_STRING) return fmt::format("it runs version {} of Sindri, this is {}", printable(hello[2]), SINDRI_VERSION_STRING);
   if (hello[3] != byte_order()) return fmt::format("its byte order is {}, here it is {}", printable(hello[3]), byte_order());

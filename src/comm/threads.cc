@@ -90,7 +90,7 @@ struct Shared {
         if (std::shared_ptr<Rendezvous> meeting = m.lock()) all.push_back(std::move(meeting));
     }
     for (const std::shared_ptr<Rendezvous>& meeting : all) {
-      const std::lock_guard lock(meeting->mutex);  // a waiter that has just checked its condition is asleep now
+      const std::lock_guard lock(meeting->mutex);  // with the lock held, no waiter is between checking its condition and sleeping
       meeting->changed.notify_all();
     }
   }
@@ -333,7 +333,7 @@ void Threads::arrive_and_wait(const std::string& call, bool give_up) {
   };
   try {
     wait(lock, call, done, missing);
-  } catch (...) {  // under the lock: the meeting will not complete; another rank that gives up now does not count this one as missing
+  } catch (...) {  // the meeting will not complete. Decremented under the lock, so that another rank that gives up now counts this one as present
     --m.arrived;
     throw;
   }

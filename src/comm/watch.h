@@ -32,8 +32,9 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Finds the cause of an error that a call met: reports it to the others, waits about a second for the verdict (a process that
-  /// died outranks a connection that was reset), and returns that or, without one, `seen`. Pass the result to Session::fail().
+  /// Finds the cause of an error that a call met. Reports the error to the other ranks and waits about a second for the
+  /// verdict, as a process that died is stronger evidence than a connection that was reset. Returns the verdict or,
+  /// without one, `seen`. Pass the result to Session::fail().
   CommError judge(const CommError& seen);
   const Meeting& meeting() const { return meeting_; }
 
@@ -48,9 +49,9 @@ class Watch {
 /// ends with code 7; another one prints it once as a warning and keeps waiting.
 void run_with_deadline(double seconds, const std::string& text, const std::function<void()>& f);
 
-/// Writes this rank's call log as comm_<rank>.json and returns its path. The folder is SINDRI_COMM_LOG_DIR, else that
-/// of set_call_log_folder(), else sindri-comm-<job id> in the system's temporary folder: never the folder in which the
-/// program happened to be started. Returns an empty path if it cannot be written.
+/// Writes this rank's call log as comm_<rank>.json and returns its path. The folder is SINDRI_COMM_LOG_DIR, else the
+/// one given to set_call_log_folder(), else sindri-comm-<job id> in the system's temporary folder. It is never the
+/// folder in which the program happened to be started. Returns an empty path if the file cannot be written.
 std::string write_call_log(const Session& session, const std::string& job_id);
 
 }  // namespace sindri::comm
