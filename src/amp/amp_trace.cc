@@ -8,12 +8,12 @@
 // Under to_float every op runs in the Cell's type, except ops that read a tensor the user has cast: they run in the
 // widest input's type, and their results count as cast too.
 //
-// A level that marks Cells (Options::by_cells) applies to_float to those that its lists name, or to all others; ops
-// outside of marked Cells are not changed.
+// A level may mark Cells (Options::by_cells). It then applies to_float to the Cells that its lists name, or to all
+// others; ops outside of marked Cells are not changed.
 //
-// keep_batchnorm_fp32 moves kMixed between the last two rows. Lists and to_float take precedence over the table.
-// Integers, bool and float64 are never cast; ops without a gradient rule (comparisons, argmax) stay at the widest
-// input, so that their decisions do not depend on the level.
+// keep_batchnorm_fp32 selects between the O2 row and the O3 row of kMixed. Lists and to_float take precedence over the
+// table. Integers, bool and float64 are never cast; ops without a gradient rule (comparisons, argmax) stay at the
+// widest input, so that their decisions do not depend on the level.
 #include "src/amp/amp_trace.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ struct CustomFunction {
   enum class Kind : uint8_t {
     kOpaque,  ///< the tape does not see inside: a Parameter among the inputs is used by the function
     kIdentity,  ///< returns its inputs with new identities
-    kComputedAgain,  ///< the rule runs the function again and reports the uses inside
+    kComputedAgain,  ///< the rule runs the function again and reports the uses that it finds inside
   };
   Kind kind = Kind::kOpaque;
   std::function<TensorList(const CustomCall&)> vjp;

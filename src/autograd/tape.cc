@@ -343,7 +343,7 @@ PausedTapes::~PausedTapes() {
   for (bool* paused : paused_) *paused = false;
 }
 
-// Also for a traced tensor, which make_meta_only leaves in its graph.
+// Returns a handle with only t's identity and meta. Also for a traced tensor, which make_meta_only would leave in its graph.
 Tensor identity_of(const Tensor& t) {
   auto impl = std::make_shared<TensorImpl>();
   impl->meta = t.meta();

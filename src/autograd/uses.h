@@ -31,7 +31,7 @@ class UseKeeper {
   const Origin* find(const Tensor& t) const;
   void add(const Tensor& t, const Origin& origin) { origins_.try_emplace(t.id(), origin); }
 
-  const UseRequest* outer = nullptr;  ///< for a function that is recomputed: the request it answers
+  const UseRequest* outer = nullptr;  ///< for the tape of a function that is recomputed: the request that it answers
 
  private:
   std::unordered_map<uint64_t, Origin> origins_;
@@ -41,8 +41,8 @@ class UseKeeper {
 class UseRequest {
  public:
   UseRequest(const UseKeeper& keeper, Span<Parameter* const> params);
-  /// Visits the next op of the backward walk (null: a function with a separate rule) with its first output's gradient.
-  /// wanted: ids of the tensors that a gradient passes through.
+  /// Visits the next op of the backward walk (null: a function with a separate rule). output_grad: the gradient of the
+  /// op's first output. wanted: ids of the tensors that a gradient passes through.
   void visit(const OpDef* op, const Attrs& attrs, const std::vector<Tensor>& in, const Tensor& output_grad, const std::unordered_set<uint64_t>& wanted);
   /// Makes the tape of a second run track uses, and passes it the Parameters among the tensors given to the function.
   void inform(Tape* tape, Span<const Tensor> given) const;

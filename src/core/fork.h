@@ -25,8 +25,9 @@ int fork_generation();
 /// Returns true in a child, on the thread that forked, if the parent had other threads: an OpenMP team of this thread is gone.
 bool lost_threads();
 
-/// A separate mutex in each process. The forking thread cannot wait for a mutex that is held while other code runs, and
-/// it would never be unlocked in the child; so the child starts with a new one. For mutexes that only serialise callers.
+/// A mutex that is separate in each process, for mutexes that only serialise callers. The forking thread cannot wait
+/// for a mutex that is held while other code runs, and such a mutex would never be unlocked in the child. So the child
+/// starts with a new one.
 template <class Mutex> class PerProcess {
  public:
   PerProcess() = default;

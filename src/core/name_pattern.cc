@@ -33,7 +33,7 @@ bool wildcard(const std::string& pattern, const std::string& text) {
   return p == pattern.size();
 }
 
-// Returns the names and those of all enclosing Cells.
+// Returns the names and the names of all enclosing Cells.
 std::vector<std::string> with_holders(const std::vector<std::string>& names) {
   std::set<std::string> out;
   for (const std::string& name : names) {

@@ -235,7 +235,7 @@ void RegistryBase::add_info(Registered info, bool can_be_made) {
 
 namespace {
 
-// Rows point to texts, which live as long as the process.
+// Rows point to strings, which live as long as the process.
 const char* kept(std::string text) {
   static std::deque<std::string>& all = *new std::deque<std::string>();
   for (const std::string& s : all)

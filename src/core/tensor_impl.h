@@ -34,7 +34,8 @@ class Storage {
     ++version_;
     --views_;
   }
-  /// A reader compares two results to detect such writes in between. nullopt: such a view exists, or the memory belongs to others.
+  /// Returns a number that changes with such writes: a reader compares two results to detect writes in between.
+  /// nullopt: such a view exists now, or the memory belongs to others.
   std::optional<uint64_t> version() const {
     if (!owned_ || views_ > 0) return std::nullopt;
     return version_;
@@ -100,7 +101,7 @@ class DeviceMemory {
   virtual void release(Device device, void* p, int64_t bytes) noexcept = 0;
   /// On return the host memory has been read; the device receives the bytes in stream order.
   virtual void write(Device device, void* to, const void* from, int64_t bytes) = 0;
-  /// Waits once for all reads. `what` names the wait in the timeline.
+  /// Performs all reads with a single synchronisation. `what` names the wait in the timeline.
   virtual void read(std::span<const Read> reads, const char* what) = 0;
   /// Copies within or between devices other than the CPU. Does not wait.
   virtual void copy(Device to_device, void* to, Device from_device, const void* from, int64_t bytes) = 0;
@@ -108,8 +109,8 @@ class DeviceMemory {
 void set_device_memory(DeviceMemory* memory);
 DeviceMemory& device_memory();
 
-/// Returns where a tensor made from values is placed: current_device(), but the host while a HostTensors exists on this
-/// thread. A graph that is being traced uses such tensors as constants and moves them to its device.
+/// Returns where a tensor made from values is placed: current_device(), or the host while a HostTensors exists on this
+/// thread. A graph that is being traced uses such host tensors as constants and moves them to its device.
 Device creation_device();
 class HostTensors {
  public:

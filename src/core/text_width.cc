@@ -1,6 +1,6 @@
-// See text_width.h. The ranges are those of Unicode's EastAsianWidth.txt (W and F) and of its combining marks, merged
-// if no other character lies between them. The C library's wcwidth knows them too, but only in a UTF-8 locale, which a
-// program has only if it asks for one.
+// See text_width.h. The ranges are those of Unicode's EastAsianWidth.txt (W and F) and of its combining marks; ranges
+// are merged if no other character lies between them. The C library's wcwidth knows them too, but only in a UTF-8
+// locale, and a program runs in one only if it calls setlocale.
 #include "src/core/text_width.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ template <size_t N> bool within(const Range (&ranges)[N], uint32_t c) {
   return at != std::end(ranges) && at->first <= c;
 }
 
-// The number of bytes of the character that starts there, and of its columns.
+// The number of bytes and the number of columns of a character.
 struct Character {
   size_t bytes;
   size_t columns;

@@ -48,7 +48,8 @@ void* CachingPool::allocate(int64_t bytes, Stream& stream) {
   void* p = take_cached({&stream, size});
   if (p == nullptr && fits(size)) p = backend_.allocate(device_.index, size);
   if (p == nullptr && !waiting_.empty()) {
-    // Blocks that other streams still use will do as well. Freed to the device instead, they could be taken by another program.
+    // Waits for the streams that still use freed blocks, and reuses those blocks. If they were freed to the device
+    // instead, another program could take the memory.
     wait_for_device(lock);
     p = take_cached({&stream, size});
   }

@@ -1,7 +1,8 @@
 // A caching allocator for one device's memory. Freed blocks are kept by stream and size and reused.
 //
-// The host frees a block while work that uses it may still wait in a stream. The block's next user is work of the same stream,
-// which runs after that, so nobody waits. If other streams used the block too (use), an event on each of them must complete first.
+// The host may free a block while work that uses it still waits in a stream. The block's next user is later work of the
+// same stream, so nobody waits. If other streams used the block too (use), an event on each of them must complete
+// first.
 #pragma once
 
 #include <array>

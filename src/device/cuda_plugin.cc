@@ -50,7 +50,8 @@ bool has_driver() {
   return std::any_of(kSigns.begin(), kSigns.end(), [](const char* path) { return access(path, F_OK) == 0; });
 }
 
-// A plugin registers itself with libsindri.so. In a program that contains the library's objects it would find, and load, another copy.
+// A plugin registers itself with libsindri.so. If the program contains the library's objects instead, the plugin would
+// load a second copy of the library and register itself there.
 bool is_shared_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&load_cuda_backend), &info) == 0 || info.dli_fname == nullptr) return false;

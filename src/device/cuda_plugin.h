@@ -10,11 +10,11 @@
 
 namespace sindri {
 
-/// Opens the plugin, which registers its backend and kernels; once per process. Without `asked`, only if the machine
-/// has an NVIDIA driver: other programs do not pay for the search. SINDRI_CUDA_PLUGIN names another file, or with "0"
-/// none. Never throws for a plugin that is missing or of another version.
+/// Opens the plugin, which registers its backend and kernels; does so once per process. If `asked` is false, opens it
+/// only if the machine has an NVIDIA driver: other programs do not pay for the search. SINDRI_CUDA_PLUGIN names another
+/// file; with "0" no plugin is opened. Never throws for a plugin that is missing or of another version.
 void load_cuda_backend(bool asked);
-/// Returns why there is no CUDA backend after that; nothing if there is one (which reports missing parts itself).
+/// Returns why load_cuda_backend() found no CUDA backend; nothing if there is one (which reports missing parts itself).
 std::optional<MissingPart> missing_cuda_backend();
 
 /// Returns the file that the backend was loaded from; empty if none was.

@@ -153,7 +153,7 @@ class Devices final : public DeviceMemory {
 
   void copy(Device to_device, void* to, Device from_device, const void* from, int64_t bytes) override {
     if (to_device == from_device) return current_stream(to_device).copy(to, from, bytes, CopyKind::kWithin);
-    // Through the host, piece by piece; the streams wait for each other if they are of one kind.
+    // Copies through the host, piece by piece. The streams wait for each other if both devices are of one kind; otherwise the host waits.
     Stream &source = current_stream(from_device), &target = current_stream(to_device);
     PinnedPool& blocks = pinned(from_device);
     for (int64_t at = 0; at < bytes; at += kLargestPiece) {

@@ -81,8 +81,9 @@ class Pool {
     while (take_excess() != nullptr) {}
   }
 
-  // An executable runs once at a time, so at any moment arenas suffice of which the k-th largest is no larger than the k-th
-  // largest claim. Returns a free arena that is too large for that, or null. A leased one is checked when it is returned.
+  // Each executable runs once at a time. So the pool needs at most one arena per claim, and its k-th largest arena need
+  // not be larger than the k-th largest claim. Returns a free arena that is too large by this rule, or null. A leased
+  // arena is checked when it is returned.
   Arena take_excess() noexcept {
     const std::lock_guard lock(mutex_);
     auto claim = claims_.begin();

@@ -343,7 +343,7 @@ void Executable::place_flat() {
   for (const ArenaPatch& p : flat_patches_) buffers_[p.buffer].data = static_cast<char*>(flat_->data.get()) + p.offset;
 }
 
-// Without inputs (before the steady program, which reads none) their buffers keep their addresses.
+// Without inputs (before the steady program, which reads none) the input buffers keep their addresses.
 void Executable::patch_buffers(Span<const Tensor> in) {
   for (const Patch& p : patches_) {
     const auto i = static_cast<size_t>(p.index);
@@ -404,7 +404,7 @@ void Executable::wait_for_lane() {
   if (lane_error_ != nullptr) std::rethrow_exception(std::exchange(lane_error_, nullptr));
 }
 
-// Waits for whatever an instruction, or the end of the program, waits for.
+// Makes the lanes wait for each other as an instruction, or the end of the program, requires.
 void Executable::enter_lane(const LaneStep& step) {
   if (device_.is_cpu()) {  // work is only posted to a lane once its inputs are computed
     if ((step.joins >> static_cast<int>(Lane::kComm) & 1) != 0) wait_for_lane();

@@ -1,7 +1,7 @@
 // Executable: a planned graph as a flat list of instructions. Kernels and the places of values in the arena are fixed
 // when it is made. A run borrows an arena, patches in the addresses of inputs, states and outputs, and calls the
-// kernels in order. Values that follow from states that the graph does not write (steady_nodes) are recomputed, and
-// converted to their kernels' own form, only when one of those states changed.
+// kernels in order. Steady values depend only on constants and on states that the graph does not write (steady_nodes).
+// They are recomputed, and converted to their kernels' own form, only when one of those states changed.
 //
 // On the CPU the communication lane (collective ops) runs on a separate thread (host_lane.h) until its results are
 // read. On an asynchronous device a run enqueues its kernels on the device's streams and returns. If the device can

@@ -94,7 +94,7 @@ class Planner {
     while ((plan_.lanes[j].joins >> static_cast<int>(plan_.lanes[i].lane) & 1) == 0) ++j;
     return static_cast<int32_t>(j);
   }
-  // Returns the position until which other lanes may use a value, ignoring the node at `except`; -1 if they do not use it.
+  // Returns the last position at which another lane may use a value, ignoring the node at `except`; -1 if no other lane uses it.
   int32_t busy_until(ValueId v, int32_t except) const {
     int32_t until = -1;
     for (auto [at, end] = beside_.equal_range(v); at != end; ++at)
@@ -104,7 +104,7 @@ class Planner {
 
   bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
     const bool elementwise = n.op->traits.elementwise && n.out.size() == 1;
-    // If the op only promises element k of operand k, there is no promise for a second read of the operand.
+    // An op that is not elementwise makes its promise for one operand: if it reads the same value through a second operand, that read is not covered.
     if (!elementwise && std::count(n.in.begin(), n.in.end(), n.in[i]) > 1) return false;
     return output_may_overwrite(*n.op, n.attrs, n.in.size(), n.out.size(), k, value(n.out[k]).meta, i, value(n.in[i]).meta);
   }

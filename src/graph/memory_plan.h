@@ -19,8 +19,9 @@ struct Location {
   int32_t index = kNoId;  // kInput, kState, kFresh, kSteady: which
 };
 
-/// How one step of a program orders the lanes (Lane). Work of one lane runs in order. A lane's work starts after the work
-/// before it on the compute lane, and runs concurrently with what follows there until the compute lane waits for it.
+/// How one step of a program orders the lanes (Lane). Work of one lane runs in order. Work of another lane starts after
+/// the compute lane's work that precedes it in the program. It runs concurrently with the compute lane's later work
+/// until the compute lane waits for that lane.
 struct LaneStep {
   Lane lane = Lane::kCompute;
   uint8_t joins = 0;  // bit l: the compute lane waits here for lane l

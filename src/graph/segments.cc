@@ -15,7 +15,7 @@ namespace sindri {
 
 namespace {
 
-// A loop over a tensor takes one segment per pass. A longer loop, or a function with ever new paths, runs op by op from there on.
+// A loop whose condition is a tensor adds one segment per iteration. At this limit, a longer loop, or a function that keeps taking new paths, runs op by op.
 constexpr size_t kMaxSegments = 1024;
 
 uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
@@ -43,7 +43,7 @@ bool truth(const Tensor& t) { return t.item() != 0; }
 
 }  // namespace
 
-/// A path that is being traced. Its first segments have already run if other paths took them before; the rest runs as it is traced.
+/// A path that is being traced. Its first segments already exist, and have run, if other paths share them; the rest runs as it is traced.
 class PathTrace {
  public:
   struct Step {
@@ -154,7 +154,7 @@ class PathTrace {
     PathTrace* previous_;
   };
 
-  // Runs what was traced and gives every value held outside its data.
+  // Runs what was traced, and gives data to every traced tensor that is held outside the trace.
   void give_values() {
     std::vector<GraphTrace::Crossing> crossings = trace_.cut(Tensor());
     std::unique_ptr<Segment> segment = make_segment(kNoId);

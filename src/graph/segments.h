@@ -1,9 +1,9 @@
 // A traced function whose code reads values. When it asks a traced tensor for its truth value (`if overflow:`), the
 // graph is cut: the part traced so far becomes a separate executable, a segment, and runs. Its result decides how the
 // code continues and which segment follows. So a function's segments form a tree with one path for each series of
-// outcomes met. A path is traced when it is first taken, together with its first run; from then on it runs without the
-// function. Each path does what the function does eagerly, and nothing of a branch that is not taken: its states stay,
-// its errors do not occur, its results need no common shape.
+// outcomes met. A path is traced when it is first taken, together with its first run; from then on it runs without
+// calling the function. Each path does what the function does eagerly. A branch that is not taken has no effect: its
+// states stay, its errors do not occur, and its results need no common shape.
 #pragma once
 
 #include <array>

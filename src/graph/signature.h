@@ -24,7 +24,8 @@ struct Signature {
   std::string forced_kernel;
   std::vector<State> states;  // known once the function has been traced
 
-  /// Returns whether a call with this signature may use the executable: the call is equal, and the states still have these metas.
+  /// Returns whether the executable for this signature can serve `call`: the calls are equal, and the states still have
+  /// the metas that they had when it was compiled.
   bool matches(const Signature& call) const;
 };
 

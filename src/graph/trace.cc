@@ -113,8 +113,8 @@ std::vector<GraphTrace::Crossing> GraphTrace::cut(const Tensor& first) {
   return crossings;
 }
 
-// A value that is held here and was not when the segment was first traced is garbage that Python has not collected yet:
-// it gets no input in the next graph.
+// A value may be held here that was not held when the segment was first traced. It is garbage that Python has not
+// collected yet, and gets no input in the next graph.
 void GraphTrace::go_on(Graph* next, Span<const Crossing> crossings) {
   const Graph* const old = graph_;
   std::vector<State> states;

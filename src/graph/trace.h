@@ -23,8 +23,8 @@ class GraphTrace final : public Trace, private SymbolKeeper {
   /// Sets the function's outputs and each state's final value.
   void finish(Span<const Tensor> outputs);
 
-  // A trace may continue in another graph (segments.h). The graph so far then ends with the values that something
-  // outside still holds, except those that are a state's current value: these are found in the state.
+  // A trace may continue in another graph (segments.h). The graph so far then outputs the values that something outside
+  // still holds, except values that are the current value of a state: the next graph reads these from the state.
 
   /// A value that the next graph receives, as its input of the same index.
   struct Crossing {
@@ -39,7 +39,7 @@ class GraphTrace final : public Trace, private SymbolKeeper {
   using StateMetas = std::unordered_map<const Parameter*, TensorMeta>;
   /// Metas that the states had when the current graph was first traced; null: use their present metas.
   void set_metas(const StateMetas* metas) { metas_ = metas; }
-  /// Gives all values that are held outside their data. From then on every op passes to the interpreter below.
+  /// Gives data to all traced tensors that are held outside the trace. From then on every op passes to the interpreter below.
   void leave(Span<const Crossing> crossings, Span<const Tensor> values);
   bool left() const { return left_; }
   /// Returns whether anything but `own` and the states holds a traced tensor. `own` are all existing handles of what

@@ -67,7 +67,7 @@ Value Cell::call(Span<const Value> in) {
   try {
     out = run(in);
   } catch (Error& e) {
-    const std::string part = "in " + current_scope();  // also within the longer path that an inner cell or bind has left
+    const std::string part = "in " + current_scope();  // may already be there, within the longer path that an inner cell or bind has added
     if (e.where().find(part) == std::string::npos) e.add_where(part);
     throw;
   }
@@ -126,7 +126,7 @@ Value Cell::call_with_bprop(Span<const Value> in) {
 
 Value Cell::call_recomputed(Span<const Value> in) {
   const Value packed = Value::tuple({in.begin(), in.end()});
-  // The structure of the first run's result; runs for the gradient need none.
+  // Stores the structure of the first run's result; runs for the gradient do not need it.
   const auto out = std::make_shared<Value>();
   const auto construct = [this, packed, out](Span<const Tensor> tensors) {
     *out = construct_values(items_of(packed.with_tensors({tensors.begin(), tensors.end()})));

@@ -1,4 +1,4 @@
-// Loss Cells; the rules do their arithmetic (loss_rules.cc, loss_rules_classes.cc).
+// Loss Cells. The rules compute the losses (loss_rules.cc, loss_rules_classes.cc).
 #include "sindri/nn/loss.h"
 
 #include <fmt/format.h>

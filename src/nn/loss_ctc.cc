@@ -6,7 +6,8 @@ namespace sindri::nn {
 namespace {
 
 // log_probs [T, N, C], targets [N, S] or concatenated, lengths [N]; or one sample without N: [T, C], [S], and lengths
-// of one element. The mean is that of the losses per label; a target without labels counts as having one.
+// of one element. For "mean", each sample's loss is divided by its number of labels before averaging; a target without
+// labels counts as having one.
 Tensor ctc(Tensors t, int64_t blank, bool zero_infinity, const std::string& reduction) {
   const bool one = t[0].rank() == 2;
   const Tensor log_probs = one ? ops::expand_dims(t[0], 1) : t[0], targets = one && t[1].rank() == 1 ? ops::expand_dims(t[1], 0) : t[1];

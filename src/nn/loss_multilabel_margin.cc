@@ -1,12 +1,13 @@
-// A margin between every class of a sample and every other.
+// The multi-label margin loss: a margin between each class of a sample and each class that the sample does not have.
 #include "src/nn/loss_rules.h"
 
 namespace sindri::nn {
 
 namespace {
 
-// x [N, C]; target [N, C]: class indices up to the first negative one; [C] is one sample. The sum over those classes y
-// and all others i of max(0, 1 - (x[y] - x[i])), divided by C. Works on [N, C, C].
+// x [N, C]; target [N, C]: class indices up to the first negative one; [C] is one sample. Let y range over these
+// classes and i over all other classes: the loss is sum over y and i of max(0, 1 - (x[y] - x[i])), divided by C. Uses
+// tensors [N, C, C].
 Tensor multilabel_margin(Tensors t) {
   check_same_shape("MultilabelMarginLoss", t[0], t[1]);
   if (t[0].rank() != 1 && t[0].rank() != 2) throw ShapeError(fmt::format("MultilabelMarginLoss: x must be [N, C] or [C], got {}", t[0].meta().str()));

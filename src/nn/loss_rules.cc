@@ -80,7 +80,7 @@ Tensor binary_cross_entropy(Tensors t) {
   p = ops::check_probabilities(wide(p));
   y = wide(y);
   const Tensor positive = ops::mul(y, ops::log(above_zero(p)));
-  // Adds back, to first order, the part that 1 - p lost to rounding, so that its logarithm has all digits even for small p.
+  // log(1 - p) would lose digits for small p, as 1 - p is rounded. The rounded part is added back, to first order.
   const Tensor q = 1.0 - p, safe = above_zero(q), lost = ops::stop_gradient(ops::div(ops::sub(p, 1.0 - q), safe));
   const Tensor negative = ops::mul(one_minus(y), ops::sub(ops::log(safe), lost));
   const Tensor loss = ops::neg(ops::add(positive, negative));

@@ -74,8 +74,9 @@ struct NegativeLogLikelihood {
   int64_t ignore_index;
   double smoothing;
 
-  // Log probabilities [R, C] and labels [R], which may be ignore_index -> the losses, or their reduction. Labels select their
-  // entries by index; rows of ignored labels are removed rather than weighted by 0, which would make NaN of an entry of -inf.
+  // Maps log probabilities [R, C] and labels [R], which may be ignore_index, to the losses or their reduction. Labels
+  // select their entries by index. Rows of ignored labels are removed: a weight of 0 would turn an entry of -inf into
+  // NaN.
   Tensor operator()(const Tensor& rows, const Tensor& labels, const Tensor& weight, const Shape& places, const std::string& reduction) const {
     const int64_t C = rows.dim(1);
     const Tensor flat = ops::check_labels(labels, C, ignore_index), counted = ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index)));
@@ -138,7 +139,7 @@ const auto& kSoftmaxCrossEntropy = losses().add(
                  const auto C = static_cast<double>(t[0].dim(1));
                  if (share > 1 - 1 / C)
                    throw ValueError(fmt::format("CrossEntropySmooth: the share must be from 0 to {:.4g} (the uniform distribution), got {}", 1 - 1 / C, share));
-                 // share/(C-1) off the label equals spreading share·C/(C-1) over all classes.
+                 // Giving each class but the label share/(C-1) equals spreading share·C/(C-1) evenly over all classes.
                  return ops::softmax_cross_entropy_sparse(t[0], t[1], share * C / (C - 1));
                }};
      }});
@@ -196,7 +197,7 @@ const auto& kCrossEntropy =
                             .divisor = [ignored = likelihood.ignore_index](const Tensor& labels, Tensors t) { return label_weight(labels, t[0], ignored); }};
                   }});
 
-// logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the positions of each sample.
+// Maps logits [N, C, d...] and labels, either classes [N, 1, d...] or one-hot [N, C, d...], to the mean over the positions of each sample.
 Tensor focal(Tensors t, double gamma) {
   const Tensor& logits = t[0];
   if (logits.rank() < 2 || logits.rank() != t[1].rank() || (t[1].dim(1) != 1 && t[1].dim(1) != logits.dim(1)))

@@ -187,7 +187,7 @@ void Metric::archive(CountArchive&) {
 
 std::vector<double> Metric::saved() const {
   CountArchive counts;
-  const_cast<Metric*>(this)->archive(counts);  // writing, it only reads
+  const_cast<Metric*>(this)->archive(counts);  // an archive that saves only reads the metric
   return counts.values();
 }
 
@@ -478,7 +478,7 @@ const bool kBasicMetrics = [] {
   for (const char* name : {"accuracy", "acc"}) all.add({.name = name, .doc = "right answers over samples", .code_only = true, .make = plain<Accuracy>});
   all.add({.name = "precision", .doc = "share of a class's predictions that are correct, averaged over classes", .make = plain<Precision>});
   all.add({.name = "recall", .doc = "share of a class's samples that are found, averaged over classes", .make = plain<Recall>});
-  // Of zeros and ones, several per sample.
+  // Metrics of several labels per sample, each zero or one.
   all.add({.name = "multilabel_accuracy", .doc = "samples that are right throughout, over samples", .code_only = true, .make = multilabel<Accuracy>});
   all.add({.name = "multilabel_precision", .doc = "right ones among the ones predicted, by sample", .code_only = true, .make = multilabel<Precision>});
   all.add({.name = "multilabel_recall", .doc = "ones that were found, by sample", .code_only = true, .make = multilabel<Recall>});

@@ -68,7 +68,7 @@ class Roc final : public Metric {
     if (taken == 0) throw ValueError("ROC: no class has both positive and negative samples");
     return sum / static_cast<double>(taken);
   }
-  /// Returns the parts of the curves that exist.
+  /// Returns the points of each class's curve, by name; classes without a curve are omitted.
   std::map<std::string, std::vector<double>> counts() const override {
     std::map<std::string, std::vector<double>> out;
     for (int64_t c = 0; c < classes_; ++c) {

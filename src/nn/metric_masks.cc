@@ -83,7 +83,7 @@ void crop(Mask* a, Mask* b) {
   }
 }
 
-// Returns the positions, concatenated, of the mask's points that have a neighbour along an axis outside of it, or lie at the border.
+// Returns the surface of a mask, as concatenated positions: the mask's points that lie at the border or have a neighbour along an axis outside of the mask.
 std::vector<int64_t> surface(const Mask& m) {
   std::vector<size_t> stride(m.dims.size(), 1);
   for (size_t d = m.dims.size(); d-- > 1;) stride[d - 1] = stride[d] * static_cast<size_t>(m.dims[d]);
@@ -204,7 +204,7 @@ double mean_distance(const Distances& there, const Distances& back, const Settin
   return of_directions(there, back, v.get_bool("symmetric"), mean);
 }
 
-// Without the root unless symmetric, as in MindSpore.
+// Takes the root only if the distance is symmetric, as in MindSpore.
 double root_mean_square(const Distances& there, const Distances& back, const SettingValues& v) {
   const double square = of_directions(there, back, v.get_bool("symmetric"), mean_square);
   return v.get_bool("symmetric") ? std::sqrt(square) : square;

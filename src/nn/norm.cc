@@ -53,8 +53,9 @@ Tensor BatchNorm::construct(const Tensor& x) {
   return out.y;  // an empty batch has no statistics
 }
 
-// Two all-reduces, counts and sums, then squares: the sum of squares about the mean, unlike that about zero, loses no digits.
-// Gradients follow from the ops' own rules, so the contributions of other ranks' losses through the statistics are included.
+// Uses two all-reduces: the first of counts and sums, the second of squared deviations from the mean. A sum of squares
+// about zero would lose digits. Gradients follow from the ops' own rules, so they include how other ranks' losses
+// depend on this rank's input through the statistics.
 Tensor BatchNorm::over_group(const Tensor& input) {
   const amp::FullPrecisionScope full_precision;
   const Tensor x = is_half(input.dtype()) ? ops::cast(input, DType::kFloat32) : input;
@@ -108,7 +109,7 @@ Tensor LayerNorm::construct(const Tensor& x) {
     throw ShapeError(fmt::format("LayerNorm: normalized_shape is {}, the input {} has {} from axis {} on", options_.normalized_shape.str(), x.meta().str(),
                                  params.str(), params_axis));
   if (norm_axis == params_axis) return ops::layer_norm(x, gamma_->value(), beta_->value(), norm_axis, options_.epsilon);
-  // Statistics over dimensions other than the parameters': normalise without them, then scale.
+  // The statistics are over other dimensions than the parameters have: normalise without the parameters, then scale.
   const Shape normalized(std::span<const int64_t>(x.shape().begin() + norm_axis, x.shape().end()));
   const Tensor plain = ops::layer_norm(x, ops::full(normalized, 1, gamma_->dtype()), ops::full(normalized, 0, gamma_->dtype()), norm_axis, options_.epsilon);
   return ops::add(ops::mul(plain, gamma_->value()), beta_->value());

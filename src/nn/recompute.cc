@@ -1,7 +1,8 @@
-// A function as one record that runs again for its gradient. The scope "recompute" keeps the compiler from merging the
-// repeated nodes with those of the first pass. The record's inputs are all that the first pass reads: arguments,
-// Parameters of any Cell, and tensors from outside that the function holds (keyword arguments, values of an enclosing
-// function). Each occurs once, however often it is read: the gradient of an input is that of all its uses.
+// Makes a function one record of the tape; backward runs the function again to compute its gradient. The scope
+// "recompute" keeps the compiler from merging the repeated nodes with those of the first pass. The record's inputs are
+// all that the first pass reads: arguments, Parameters of any Cell, and tensors from outside that the function holds
+// (keyword arguments, values of an enclosing function). Each occurs once, however often it is read: the gradient of an
+// input is that of all its uses.
 #include "sindri/nn/recompute.h"
 
 #include <map>
@@ -21,7 +22,7 @@ namespace {
 
 using Values = std::map<Parameter*, Tensor>;
 
-// Parameters as they were when a forward pass started. Under it a repeated pass reads those values and changes none.
+// Restores Parameters to their values at the start of the forward pass: a repeated pass under this interpreter reads those values and changes no Parameter.
 class ReplayTrace final : public Trace {
  public:
   explicit ReplayTrace(Values values) : values_(std::move(values)) {}
@@ -36,8 +37,8 @@ class ReplayTrace final : public Trace {
   Values values_;
 };
 
-// Records what the first pass reads. The values of Parameters go into `before`; Parameters that were not yet there are
-// also appended to `read`. Floating-point tensors that the pass did not make go into `outside`.
+// Records what the first pass reads. The values of Parameters go into `before`; Parameters that were not yet in
+// `before` are also appended to `read`. Floating-point tensors that the pass did not make go into `outside`.
 class FirstPass final : public Trace {
  public:
   FirstPass(Values* before, std::vector<Parameter*>* read, TensorList* outside) : before_(*before), read_(*read), outside_(*outside) {
@@ -95,7 +96,7 @@ TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vect
   for (const Tensor& t : tensors) listed.insert(t.id());
   std::vector<Parameter*> trained;
   for (Parameter* p : read) {
-    if (!p->requires_grad || listed.contains(before.at(p).id())) continue;  // also an argument, whose gradient covers it
+    if (!p->requires_grad || listed.contains(before.at(p).id())) continue;  // skipped too if the value is also an argument, whose gradient covers it
     trained.push_back(p);
     inputs.push_back(p->value());
   }

@@ -11,8 +11,9 @@ namespace sindri {
 /// Empty if HOME is not set.
 SINDRI_API std::string cache_file(const std::string& name);
 
-/// Prevents other processes from changing a cache file, by a lock on FILE.lock. If locking is not possible, or a stopped
-/// process holds the lock for ten seconds, this process continues without: at worst the two make different choices.
+/// Prevents other processes from changing a cache file, by a lock on FILE.lock. If locking is not possible, or a
+/// stopped process holds the lock for ten seconds, this process continues without the lock: at worst the two processes
+/// make different choices.
 class SINDRI_API CacheLock {
  public:
   explicit CacheLock(const std::string& file);

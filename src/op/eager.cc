@@ -42,7 +42,7 @@ struct Pointers {
   const Tensor& operator[](size_t i) const { return *tensors[i]; }
 };
 
-// Only reshape has a result with the bytes of its input: it shares them. Ops never write to storage that others hold.
+// Only a reshape's result has the same bytes as its input, so it shares the input's storage. Ops never write to storage that others hold.
 bool is_view(const OpDef& op, const OpPlan& plan, const Tensor& in) {
   return op.traits.role == OpRole::kReshape && in.layout() == plan.in[0].layout && forced_kernel() == nullptr;
 }

@@ -1,4 +1,4 @@
-// Reads and writes one element of a floating-point buffer as a double: the arithmetic of reference kernels, whatever the element type.
+// Reads and writes one element of a floating-point buffer as a double. Reference kernels compute in double for every element type.
 #pragma once
 
 #include <cstdint>

@@ -43,9 +43,9 @@ constexpr const char *kMeasured = "measured", *kCached = "cache file", *kRecorde
 
 constexpr const char* kCacheVersion = SINDRI_VERSION_STRING " form 4";
 
-// A network needs between ten and a hundred choices. Ever new shapes would otherwise grow the memory, and the file,
-// which is rewritten for each choice, without bound. So a process keeps the choices it used last and adds only its
-// first ones to the file, which in turn keeps the newest.
+// A network needs between ten and a hundred choices. Without a bound, a program whose shapes keep changing would grow
+// the memory, and the file, which is rewritten for each choice. So a process keeps the choices it used last and adds
+// only its first ones to the file, and the file keeps the newest.
 constexpr size_t kMostUsed = 1024, kMostAdded = 256, kMostInFile = 2048;
 
 // The fastest of several kernels. If the alternatives have changed since, it is measured again.
@@ -136,7 +136,7 @@ struct Choices {
 constinit RuntimeSlot<Choices> choices_slot;
 Choices& choices_here() { return choices_slot.get(); }
 
-// State of the process, as are its environment and its cache file: other runtimes use what one has measured.
+// State of the process, since the environment and the cache file belong to the process: runtimes reuse each other's measurements.
 struct State {
   const KernelChoices pinned = pinned_choices();  // may throw
   std::mutex mutex;  // guards everything below, and each runtime's Choices
@@ -207,9 +207,10 @@ class Trial {
     for (const TensorMeta& m : q.in) add(m, &in_);
     for (const TensorMeta& m : q.out) add(m, &out_);
   }
-  // Returns the best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide
-  // between them. A kernel is dropped if it took three times as long as another in one turn, the warm-up included, or
-  // 1.3 times as long both in the warm-up and in the later turns. Timing ends when a single kernel is left.
+  // Returns the best time of each kernel. Kernels run alternately, so that a moment in which the machine is busy does
+  // not decide between them. A kernel is dropped if it took three times as long as another in one turn, the warm-up
+  // included, or 1.3 times as long both in the warm-up and in the later turns. Timing ends when a single kernel is
+  // left.
   std::vector<double> seconds(const std::vector<std::shared_ptr<Kernel>>& list) {
     int64_t workspace_bytes = 0;
     for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
@@ -267,8 +268,9 @@ class Trial {
 };
 
 // A convolution does the same for each sample, so a few samples suffice to find the fastest kernel: as many as make
-// kTrialFlops operations, rounded up to a multiple of the threads. ResNet-50's 71 choices at batch 16 then take a fifth
-// of the time. Work that a kernel does once per call (transforming the weights) counts for more than in the whole call;
+// kTrialFlops operations, rounded up to a multiple of the threads. Choosing ResNet-50's 71 kernels at batch 16 then
+// takes a fifth of the time. Work that a kernel does once per call (transforming the weights) has too large a share in
+// these timings; the resulting choices cost a hundredth of the step time.
 // that cost a hundredth of the step.
 class FewSamples {
  public:
@@ -430,7 +432,7 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
   if (k == nullptr) log::warn("dispatch", fmt::format("{}: kernels cannot be measured here, the first by name is used: {}", key, why));
   const bool keep = k != nullptr && !file.empty() && s.added < kMostAdded;  // only a thread that measures adds, one at a time
   std::optional<CacheLock> one;
-  if (keep) one.emplace(file);  // before the mutex, which other threads must not wait for that long
+  if (keep) one.emplace(file);  // taken before the mutex: waiting for the file may take long, and other threads need the mutex
   const std::lock_guard lock(s.mutex);
   const char* from = k != nullptr ? kMeasured : kFixed;
   if (k == nullptr) k = first_by_name(alternatives);

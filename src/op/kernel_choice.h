@@ -13,7 +13,7 @@ namespace sindri {
 
 using MakeKernel = std::function<std::shared_ptr<Kernel>(const KernelDef&, const KernelQuery&)>;
 
-/// Returns why the kernel cannot serve a query; empty: it can. The kernel finds itself in KernelQuery::def.
+/// Returns why the kernel cannot serve a query; empty: it can. Passes the kernel to its own reject function as KernelQuery::def.
 inline std::string rejection(const KernelDef& k, const KernelQuery& q) { return k.reject != nullptr ? k.reject({q.op, q.attrs, q.in, q.out, &k}) : ""; }
 
 /// Choices within a kernel (a cuDNN engine, a cuBLASLt algorithm). They are stored with those among kernels, so

@@ -10,8 +10,8 @@ namespace {
 bool can_be_channels_last(const TensorMeta& m) { return m.shape.rank() == 4; }
 
 // Weights [O, C, KH, KW] stay contiguous on the CPU. On CUDA devices libraries need them channels-last too, as [O, KH,
-// KW, C]: there, operands may have either layout, and results are channels-last unless that is the same memory. So a
-// graph converts all of its weights at once (src/graph/passes/turn_layouts.cc).
+// KW, C]. There, weight operands may have either layout, so that a graph converts all of its weights at once
+// (src/graph/passes/turn_layouts.cc). Weight results are channels-last unless both layouts are the same memory.
 Layout weight_layout(const TensorMeta& m, bool result) {
   if (m.device.kind != Device::kCuda || !can_be_channels_last(m)) return Layout::kContiguous;
   if (!result) return m.layout;

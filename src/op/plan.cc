@@ -72,7 +72,7 @@ template <class MetaOf> struct Call {
   int threads = here.num_threads();
   uint64_t runtime = here.id;
 
-  // One multiplication per number, mixed once at the end: hashing is a large part of a small op's cost.
+  // One multiplication per value, mixed once at the end: hashing is a large part of a small op's cost.
   size_t hash() const {
     uint64_t h = reinterpret_cast<uintptr_t>(&op);
     const auto add = [&h](uint64_t v) { h = (std::rotl(h, 23) ^ v) * 0x9E3779B97F4A7C15ull; };
@@ -194,7 +194,7 @@ std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Spa
   return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta, in.empty() ? current_device() : Device{}});
 }
 
-// A kernel's time is that of its work, not of enqueuing it.
+// Times the kernel's work, not the enqueuing of it.
 void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope, const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out,
                   ExecContext ctx) {
   KernelObserver* const observer = kernel_observer();
@@ -203,7 +203,7 @@ void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope,
   auto begin = std::chrono::steady_clock::now(), end = begin;
   const auto work = [&] { run_plan(plan, in, out, ctx); };
   if (ctx.stream != nullptr) {
-    // By the device's clock; ends when the host's wait ends.
+    // The duration is measured by the device's clock; the interval ends when the host's wait ends.
     const double seconds = seconds_on_device(*ctx.stream, work);
     end = std::chrono::steady_clock::now();
     begin = end - std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));

@@ -22,8 +22,8 @@ std::map<std::string, OpDef>& ops() {
   static std::map<std::string, OpDef> table;
   return table;
 }
-// Lists, so that a backend may keep the addresses it found. A backend that is opened later adds its kernels while other
-// threads look up theirs.
+// Guards kernels(). The table holds lists because a backend may keep the addresses of kernels it found. A backend that
+// is opened later adds its kernels while other threads look up theirs.
 std::shared_mutex& kernels_mutex() {
   static std::shared_mutex* const m = new std::shared_mutex;
   return *m;

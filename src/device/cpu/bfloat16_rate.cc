@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kRounds = 2000;  // about 10 us: shorter than a time slice, long compared with the clock's resolution
 constexpr int kTries = 20;
 
-// 16 sums, more than the latency of either instruction. The empty assembly keeps the compiler from folding the iterations.
+// 16 independent sums hide the latency of either instruction. The empty assembly keeps the compiler from folding the iterations.
 __attribute__((target("avx512f,avx512bf16"))) void dot_products() {
   __m512 sums[16];
   for (__m512& s : sums) s = _mm512_setzero_ps();

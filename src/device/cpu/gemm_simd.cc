@@ -66,9 +66,9 @@ template <class T, size_t s, size_t... lane> static inline __attribute__((always
 }
 
 // Packs a panel of `count` <= width lines that are contiguous along the depth, `line_stride` apart, one square of a
-// vector's size at a time. A square with more lines than remain writes past its row of the panel, over data that is
-// written later: the following rows, the next panel, B after A. Lines from `count` on repeat the last one; their
-// results are not written to C.
+// vector's size at a time. If the panel's width is not a multiple of the vector, the last square writes past its row of
+// the panel. It writes over data that is written later: the following rows, the next panel, or B after A. Lines from
+// `count` on repeat the last one; their results are not written to C.
 template <class T, int width> static inline __attribute__((always_inline)) void pack_transposed(const T* __restrict src, int64_t count, int64_t depth,
                                                                                                 int64_t line_stride, T* __restrict out) {
   constexpr int lanes = kLanes<T>, last_square = (width - 1) / lanes * lanes;

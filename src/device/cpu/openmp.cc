@@ -24,7 +24,7 @@ namespace sindri::openmp {
 
 namespace {
 
-// The variables as the runtime read them when it was loaded, at the latest with this library.
+// The variables have the values that the OpenMP runtime read: it is loaded no later than this library.
 const bool kSpinIsChosen = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr;
 
 // Blocks signals, which belong to the program's threads.
@@ -100,7 +100,7 @@ void rest_when_idle() {
   try {
     const NoSignals none;
     std::thread([size] { keep_a_team(size); }).detach();
-  } catch (const std::system_error&) {  // without a thread, they spin
+  } catch (const std::system_error&) {  // if no thread can start, waiting threads spin
   }
 }
 

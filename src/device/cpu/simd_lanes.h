@@ -1,6 +1,6 @@
 // Reads and writes elements of any floating type as vectors of the type they are computed in. Loops of *_simd.cc files
 // are written once for full vectors and for the remaining elements: with V a vector or a single number, arithmetic,
-// comparisons and c ? a : b are written the same way. All have internal linkage (simd.h).
+// comparisons and c ? a : b are written the same way. All functions have internal linkage (simd.h).
 #pragma once
 
 #include "src/device/cpu/simd_vector.h"
@@ -17,7 +17,8 @@ typedef double VecDouble __attribute__((vector_size(sizeof(Vec))));
 typedef uint32_t VecBits __attribute__((vector_size(sizeof(Vec))));
 typedef uint16_t VecHalf __attribute__((vector_size(sizeof(Vec) / 2)));
 
-/// The types for computing with elements of T: a number, a vector of them, and the largest number that rounds to zero in T.
+/// The types for computing with elements of T: a single value (One) and a vector of values (Many). kRoundsToZero is the
+/// largest value that rounds to zero in T.
 template <class T> struct Computed {
   using One = float;
   using Many = Vec;
@@ -128,7 +129,7 @@ SINDRI_SIMD_INLINE void add_vector(double* p, VecDouble v) {
   sum += v;
   __builtin_memcpy(p, &sum, sizeof sum);
 }
-/// p[i] += v[i]. A vector is split into halves in registers: through memory this took longer than the rows being summed.
+/// p[i] += v[i]. A vector is split into halves in registers: splitting it through memory took longer than reading the rows that are summed.
 SINDRI_SIMD_INLINE void add_to_double(double* p, float v) { *p += v; }
 SINDRI_SIMD_INLINE void add_to_double(double* p, double v) { *p += v; }
 SINDRI_SIMD_INLINE void add_to_double(double* p, VecDouble v) { add_vector(p, v); }

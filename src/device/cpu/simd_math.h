@@ -7,7 +7,7 @@
 
 #define SINDRI_SIMD_MEMBER inline __attribute__((always_inline, unused))
 #define SINDRI_SIMD_INLINE static SINDRI_SIMD_MEMBER
-/// Place before a loop whose iterations may run in any order and together: its outputs overlap its inputs at most at the same element.
+/// Place before a loop whose iterations may run in any order or at the same time: an output overlaps an input only at the same element.
 #ifdef __clang__
 #define SINDRI_SIMD_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else

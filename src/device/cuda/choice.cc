@@ -25,7 +25,7 @@ namespace sindri::cuda {
 namespace {
 
 constexpr size_t kQuickCandidates = 4, kFullCandidates = 16;
-constexpr double kClear = 0.97;  // of the earlier choice's time: only a shorter time replaces it
+constexpr double kClear = 0.97;  // a candidate replaces the earlier choice only if its time is below this fraction of the earlier choice's time
 constexpr double kQuickSeconds = 20;
 
 // Total time of quick tuning in this process.
@@ -69,7 +69,7 @@ Chosen recorded(const Request& r) {
   return c;
 }
 
-// Returns the choice in plans.json; null: none, or none that can be used. `entry` is set in either case.
+// Returns the choice in plans.json; null: none, or none that can be used. *entry becomes its entry, or empty if null is returned.
 Chosen cached(const Request& r, std::optional<CachedChoice>* entry) {
   *entry = cached_choice(r.owner, r.key);
   if (!entry->has_value()) return nullptr;

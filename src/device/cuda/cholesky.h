@@ -6,8 +6,9 @@
 
 namespace sindri::cuda {
 
-/// Replaces the upper triangle of w [n, n], whose rows are ld apart and which holds that of a symmetric matrix, by Lᵀ.
-/// Returns -1, or the index of the pivot that is not above 0 (or, with `finite`, not finite). Starts and ends with a barrier.
+/// w [n, n] has rows that are ld apart and holds the upper triangle of a symmetric matrix. Replaces this triangle by
+/// Lᵀ. Returns -1, or the index of the pivot that is not above 0 (or, with `finite`, not finite). Starts and ends with
+/// a barrier.
 template <class T, class M> SINDRI_DEVICE int64_t cholesky_upper(M&& w, int64_t ld, int64_t n, bool finite = false) {
   const int64_t thread = threadIdx.x, threads = blockDim.x, lane = thread % 32, warp = thread / 32, warps = threads / 32;
   for (int64_t k = 0; k < n; ++k) {

@@ -1,5 +1,5 @@
 // cuDNN's graph interface: describe tensors and ops, choose an engine, build a plan, run it on a stream. Building needs
-// no GPU if the device is described by text. docs/design/cuda.md says why this uses the C interface.
+// no GPU if a device description is given. docs/design/cuda.md says why this uses the C interface.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -52,14 +52,14 @@ struct PoolGeometry {
 };
 
 /// The tensors of a norm's forward pass. Batch norm: all but x and y are [1, C, 1, 1]. Layer norm: scale and bias are
-/// [1, C, H, W], mean and inverse_deviation [N, 1, 1, 1]. In training, mean and inverse_deviation are outputs;
-/// otherwise they are inputs, and there are no epsilon and running statistics. 0: absent.
+/// [1, C, H, W], mean and inverse_deviation [N, 1, 1, 1]. In training, mean and inverse_deviation are outputs. In
+/// inference they are inputs, and epsilon and the running statistics are absent. An id of 0: absent.
 struct NormForward {
   cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
   bool training = true;
   TensorId x = 0, scale = 0, bias = 0, epsilon = 0;
   TensorId y = 0, mean = 0, inverse_deviation = 0;
-  /// The fraction contributed by this batch (PyTorch's momentum; one minus MindSpore's), a scalar; in and out may be one address.
+  /// The fraction contributed by this batch (PyTorch's momentum; one minus MindSpore's), a scalar. Old and new running statistics may have the same address.
   TensorId factor = 0, running_mean = 0, running_variance = 0, new_running_mean = 0, new_running_variance = 0;
 };
 struct NormBackward {
@@ -120,8 +120,8 @@ class CudnnGraph {
   /// c = a b, for [batch, m, k] and [batch, k, n].
   void matmul(TensorId a, TensorId b, TensorId c);
 
-  /// Ops, shapes, strides, types, alignments, constants: equal graphs have equal text, in whatever order their tensors
-  /// were added. For plan files.
+  /// Returns a text of the ops, shapes, strides, types, alignments and constants. Equal graphs have equal text, in
+  /// whatever order their tensors were added. For plan files.
   std::string key() const;
   /// The inputs and outputs (neither virtual nor constants) in the order they were added: CudnnPlan::run expects their addresses.
   const std::vector<TensorId>& arguments() const { return arguments_; }
@@ -165,12 +165,12 @@ class CudnnGraph {
   std::vector<Op> ops_;
 };
 
-/// The device that plans are made for: one that is present, or one described by text.
+/// The device that plans are made for: a device of this process, or a device description.
 class CudnnDevice {
  public:
   /// Returns a device of this process, by its number in the CUDA runtime.
   static CudnnDevice present(int index);
-  /// Returns a device from cuDNN's own form of the text (described_device.h makes it). Needs no driver.
+  /// Returns a device from a description in cuDNN's format (described_device.h makes it). Needs no driver.
   static CudnnDevice described(const std::string& json);
   bool is_described() const;
 
@@ -208,9 +208,10 @@ struct EngineFilter {
   bool allow_tf32 = false;  ///< float operands of convolutions and products may be rounded to TF32
 };
 
-/// Returns candidates in the order of preference: cuDNN's heuristics (mode A, then its fallback list; in each, for a
-/// single convolution or product of 16-bit operands, engines that use tensor cores first), then every other engine with
-/// its default settings. They need not build. If the list is empty, `why_none` gets cuDNN's reason.
+/// Returns candidates in the order of preference. cuDNN's heuristics come first (mode A, then its fallback list; in
+/// each, for a single convolution or product of 16-bit operands, engines that use tensor cores first), followed by
+/// every other engine with its default settings. Some candidates may fail to build. If the list is empty, `why_none`
+/// gets cuDNN's reason.
 std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {}, std::string* why_none = nullptr);
 
 /// A plan runs on any stream of its device, from any thread. It does not refer to the graph it was made from.
@@ -241,8 +242,8 @@ struct RejectedEngine {
 
 struct PlanOutcome {
   std::unique_ptr<CudnnPlan> plan;  ///< null if nothing was built
-  /// The plan's engine. For a described device also an engine whose kernel was generated and compiled but could not be
-  /// loaded, since there is no GPU.
+  /// The plan's engine. With a device description there is no GPU to load a kernel; an engine whose kernel was
+  /// generated and compiled then counts too.
   std::optional<Engine> engine;
   std::vector<RejectedEngine> rejected;  ///< before the accepted one
   std::string why_none;  ///< the rules that the graph breaks, each with the engines that report it
@@ -255,8 +256,8 @@ PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const
 /// not pass the filter.
 PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine, const std::optional<EngineFilter>& filter = {});
 /// Builds the first `most` candidates that can be built, in order of preference, each with another engine or other
-/// knobs. `all`: also engines that heuristics do not name, and those that NVRTC compiles; without it, these only if no
-/// other builds. If none can be built, `why_none` gets cuDNN's reason.
+/// knobs. `all`: also tries engines that heuristics do not name and engines that NVRTC compiles. Without `all`, these
+/// are tried only if no other engine can be built. If none can be built, `why_none` gets cuDNN's reason.
 std::vector<std::unique_ptr<CudnnPlan>> build_plans(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, size_t most, bool all,
                                                     std::string* why_none);
 

@@ -15,8 +15,9 @@ namespace sindri::cuda {
 
 namespace {
 
-// The plans of a graph on a device, by choice. A plan lives as long as a kernel holds it, and the last one of each
-// thread longer: a kernel is made right after it was asked whether it can run.
+// The plans of a graph on a device, by choice. A plan lives as long as a kernel holds it. Each thread also keeps its
+// last plan: dispatch first asks whether a kernel can run, which builds the plan, and makes the kernel right
+// afterwards.
 struct Known {
   std::mutex mutex;  // for one graph: others can be built meanwhile
   std::map<std::string, std::weak_ptr<const CudnnPlan>> by_choice;

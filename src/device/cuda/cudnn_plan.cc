@@ -285,7 +285,7 @@ Candidate from_heuristics(Descriptor config) {
   return c;
 }
 
-// With `knobs`; if empty, with cuDNN's defaults.
+// Makes the candidate of engine `id` with `knobs` or, if there are none, with cuDNN's defaults.
 Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>& knobs) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, g.graph);
@@ -311,7 +311,7 @@ Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>
   return c;
 }
 
-// The workspace comes from the configuration: it is known before a plan is built, and equals the plan's.
+// Returns whether the filter accepts the engine. The workspace is read from the configuration: it is known before a plan is built, and equals the plan's.
 bool passes(const Engine& e, const GraphDescriptors& g, const EngineFilter& filter, std::string* reason) {
   if (filter.only_deterministic && !e.deterministic) *reason = "its results differ from run to run, and deterministic results are required";
   else if (!filter.runtime_compilation && e.runtime_compiled) *reason = "it is compiled at run time, which is disabled";
@@ -407,7 +407,7 @@ std::string all_reasons(const std::vector<RejectedEngine>& rejected) {
   return text.empty() ? "cuDNN has no engine for this graph" : text;
 }
 
-// If a described device's engine was compiled and only loading its module failed, everything that needs no GPU has succeeded.
+// For a device description: if the engine was compiled and only loading its module failed, everything that needs no GPU has succeeded.
 bool only_lacks_device(const GraphDescriptors& g, const Engine& e, const Refused& r) {
   return g.device->described && e.runtime_compiled && r.status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER;
 }

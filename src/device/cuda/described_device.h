@@ -1,4 +1,4 @@
-// GPUs described by text, for plans without a GPU: planning, the table of graphs that cuDNN supports, golden values.
+// Device descriptions of GPUs, for plans without a GPU: planning, the table of graphs that cuDNN supports, golden values.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // Reductions over any dimensions on CUDA devices: the traversal of the input, shared by ops that differ in how they
 // combine elements (a policy).
 //
-// The input is traversed in its physical order, its dimensions merged into groups that are reduced or kept. If the
-// innermost group is reduced, each output belongs to a team of 1 to 32 lanes or a block, which read the row together.
-// If it is kept, the threads of a block are arranged side by side over columns and one below the other over rows. Both
-// read 16 bytes per thread if addresses allow, and each element once. A few long outputs are split over blocks, whose
-// results a second kernel combines. The order of combination depends on the shape alone.
+// The input is traversed in its physical order. Its dimensions are merged into groups that are reduced or kept. If the
+// innermost group is reduced, a team of 1 to 32 lanes, or a whole block, reads the row of one output together. If the
+// innermost group is kept, the threads of a block form a grid: neighbouring threads take neighbouring columns
+// (outputs), and threads further down take other rows of the same columns. Both read 16 bytes per thread if addresses
+// allow, and each element once. If there are few outputs with many elements each, an output is split over several
+// blocks, and a second kernel combines their results. The order of combination depends on the shape alone.
 //
 // A policy is trivially copyable and has
 //    Element                          the type whose vectors are read

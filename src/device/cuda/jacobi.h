@@ -10,7 +10,7 @@ namespace sindri::cuda {
 struct IndexPair {
   int64_t p, q;  ///< p < q
 };
-/// Returns pair k (0 … players/2 - 1) of round 0 … players - 2 of a tournament in which each two of `players` (an even
+/// Returns pair k (0 … players/2 - 1) of round 0 … players - 2 of a tournament in which every two of `players` (an even
 /// number) meet once. The pairs of a round have no player in common.
 SINDRI_DEVICE IndexPair tournament_pair(int64_t players, int64_t round, int64_t k) {
   const int64_t ring = players - 1, a = k == 0 ? ring : (round + k) % ring, b = k == 0 ? round : (round - k + ring) % ring;

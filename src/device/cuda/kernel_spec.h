@@ -37,8 +37,8 @@ inline CudaStream& cuda_stream(const ExecContext& ctx) { return *static_cast<Cud
 
 inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Sets the number of multiprocessors that grids whose blocks wait for each other leave to NCCL: none until a
-/// collective between several ranks requests them. NCCL's blocks wait for those of other ranks; if both kinds were only
+/// Sets the number of multiprocessors that are left to NCCL by grids whose blocks wait for each other. It is 0 until a
+/// collective between several ranks requests some. NCCL's blocks wait for those of other ranks; if both kinds were only
 /// partly resident on every GPU, none would ever finish.
 void reserve_multiprocessors(int count);
 int reserved_multiprocessors();

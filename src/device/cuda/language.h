@@ -110,7 +110,7 @@ template <class F> decltype(auto) dispatch_element(DType t, F&& f) {
     default: return f.template operator()<double>();
   }
 }
-/// The same for floating types only; does nothing for others, which the op's infer function has already rejected.
+/// Like dispatch_element, for floating types only; does nothing for other types, which the op's infer function has already rejected.
 template <class F> void dispatch_floating_element(DType t, F&& f) {
   switch (t) {
     case DType::kFloat16: return f.template operator()<Half>();

@@ -69,8 +69,8 @@ template <class... P> int64_t coresident_blocks(const Call&, int, void (*)(P...)
 template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
   launch_as(call, grid, false, kernel, std::forward<A>(args)...);
 }
-/// The same for a kernel whose blocks wait for each other by sync_grid(): at most coresident_blocks() of `kernel`,
-/// without dynamic shared memory.
+/// Like launch, for a kernel whose blocks wait for each other by sync_grid(): the grid has at most coresident_blocks()
+/// blocks of `kernel` and no dynamic shared memory.
 template <class... P, class... A> void launch_cooperative(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
   launch_as(call, grid, true, kernel, std::forward<A>(args)...);
 }

@@ -55,7 +55,7 @@ Cache& cache() {
   return *c;
 }
 
-// A file of another form is kept for the Sindri that wrote it until this one replaces it.
+// Returns no choices for a file of another form, and leaves the file to the Sindri that wrote it until this one replaces it.
 Owners read(const std::string& file) {
   Owners out;
   std::error_code error;

@@ -16,8 +16,9 @@ struct CachedChoice {
   int64_t at = 0;  ///< time of the measurement, in seconds since 1970
 };
 
-/// `owner`: library, its version and the GPU; `key`: the problem. The first call reads the file. A file of another kind is reported
-/// once, in a warning, and renamed to plans.json.damaged. If the file only has choices of other owners, one log line says so.
+/// `owner`: library, its version and the GPU; `key`: the problem. The first call reads the file. A file that cannot be
+/// read as a plan cache is reported once, in a warning, and renamed to plans.json.damaged. If the file only has choices
+/// of other owners, one log line says so.
 std::optional<CachedChoice> cached_choice(const std::string& owner, const std::string& key);
 /// Reads the file again, adds the choice and replaces the file, under a lock. Keeps the newest 16 owners, and the
 /// newest 2048 choices of each.

@@ -34,9 +34,9 @@ struct Window {
 /// A or B: a matrix of lines (rows of A, columns of B) and depth (the summed dimension).
 struct GatheredMatrix {
   const void* data = nullptr;
-  bool windowed = false;  ///< else line + depth is the element's position
-  bool lines_are_pixels = true;  ///< for windows: lines are pixels and depth is taps, or the other way round
-  bool depth_is_dense = true;  ///< neighbours along the depth are adjacent in memory, else neighbouring lines are
+  bool windowed = false;  ///< if false, an element's position is the sum of the offsets of its line and its depth
+  bool lines_are_pixels = true;  ///< for windows: true if lines are pixels and depth is taps, false the other way round
+  bool depth_is_dense = true;  ///< true if neighbours along the depth are adjacent in memory, false if neighbouring lines are
   Split line, depth;
   Window window;
 };
@@ -79,7 +79,7 @@ struct ProductOperands {
 /// the type of output 0.
 std::unique_ptr<Kernel> make_product_kernel(const KernelQuery& query, const Product& product, const ProductOperands& operands);
 
-/// The name and priority under which it is registered for ops: the fallback if no library serves an op, and the reference on a GPU.
+/// The name and priority under which ops register this kernel: it is the fallback if no library serves an op, and the reference on a GPU.
 inline constexpr const char* kTiledProduct = "tiled_product";
 inline constexpr int kTiledProductPriority = -10;
 

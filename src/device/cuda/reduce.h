@@ -11,7 +11,7 @@
 
 namespace sindri::cuda {
 
-/// Applies f to a value, or to each word of a struct (whose size must be a multiple of 4), as values are exchanged between lanes.
+/// Exchanges a value between lanes: applies f to a number, or to each 32-bit word of a struct (whose size must be a multiple of 4).
 template <class T, class F> SINDRI_DEVICE T exchange_words(const T& v, F&& f) {
   if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(f(v));
@@ -29,7 +29,7 @@ template <class T, class F> SINDRI_DEVICE T exchange_words(const T& v, F&& f) {
 template <class T> SINDRI_DEVICE T exchange_xor(const T& v, int bits) {
   return exchange_words(v, [bits](auto w) { return __shfl_xor_sync(0xffffffffu, w, bits); });
 }
-/// Returns the value of the lane `by` below; the lane's own value if there is none.
+/// Returns the value of the lane whose number is lower by `by`; the lane's own value if there is none.
 template <class T> SINDRI_DEVICE T exchange_up(const T& v, int by) {
   return exchange_words(v, [by](auto w) { return __shfl_up_sync(0xffffffffu, w, static_cast<unsigned>(by)); });
 }

@@ -1,6 +1,7 @@
-// Kernels that process rows: a team of 1 to 32 lanes or a block for each. For softmax and similar ops, statistics of a
-// row in one pass that keeps the largest element so far and the sum of exponentials relative to it (Milakov and
-// Gimelshein 2018, "Online normalizer calculation for softmax"). A second pass reads the row again, from the caches.
+// Helpers for kernels that process rows: each row is read by a team of 1 to 32 lanes or by a block. For softmax and
+// similar ops, row_stats computes a row's statistics in one pass: the largest element so far and the sum of
+// exponentials relative to it (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"). A second pass
+// reads the row again, from the caches.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ template <class T, int V> SINDRI_DEVICE void take_elements(RowStats<T>* s, const
   for (int j = 0; j < V; ++j) sum += exp(v[j] - shift);
   *s = {max, sum};
 }
-/// Completes a row: with NaN or +inf, or with -inf alone, it has no probabilities, so its sum is NaN.
+/// Completes a row's statistics. A row that contains NaN or +inf, or only -inf, has no probabilities, so its sum becomes NaN.
 template <class T> SINDRI_DEVICE RowStats<T> complete(const RowStats<T>& s) { return {s.max, isfinite(s.max) ? s.sum : T(NAN)}; }
 
 /// The threads that share a row: `lane` of `width`, a power of two up to 32 or the whole block.
@@ -48,8 +49,8 @@ template <class T, class Shared, class Combine> SINDRI_DEVICE T team_reduce(cons
   return t.width > 32 ? block_reduce(v, partial, combine) : warp_reduce(v, combine, t.width);
 }
 
-/// Returns the statistics of a row of n elements, in every thread of its team. All threads of the block must call it,
-/// those without a row with n = 0.
+/// Returns the statistics of a row of n elements, in every thread of its team. All threads of the block must call it;
+/// threads without a row pass n = 0.
 template <class T, class E, class Shared> SINDRI_DEVICE RowStats<T> row_stats(const E* x, int64_t n, const Team& team, bool vectors, Shared&& partial) {
   RowStats<T> s = no_stats<T>();
   for_lane<E>(n, team.lane, team.width, vectors, [&](auto many, int64_t i) {

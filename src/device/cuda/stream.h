@@ -54,7 +54,7 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// During its life, calls of this thread that are not part of a graph under capture (memory, events) are allowed.
+/// During its life this thread may make calls that a capture in progress would otherwise forbid (memory, events); they are not part of the captured graph.
 class NotCaptured {
  public:
   NotCaptured() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -83,7 +83,7 @@ class CudaStream final : public Stream {
   void replay(Recording& recording) override;
   bool recording() const override;
 
-  /// Number of kernels (of libraries: calls), copies and fills of Kernels enqueued here so far, to compare with Kernel::cost.
+  /// Number of launches enqueued here so far by Kernels: kernels, copies, fills, and calls of libraries. To compare with Kernel::cost.
   int64_t launches() const { return launches_.load(std::memory_order_relaxed); }
   void count_launch() { launches_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -15,15 +15,15 @@ namespace sindri::cuda {
 /// The time of a candidate that the library failed to run.
 inline constexpr double kFailed = std::numeric_limits<double>::infinity();
 
-/// Returns the microseconds of each candidate, the median of 5 runs after 2 warm-up runs. Candidates take turns, on
-/// operands of the right sizes with random values. Operands that fit into the L2 cache exist several times, so that
-/// each run uses others. Waits for the current stream. Returns an empty list, with the reason, if there is no memory to
-/// time with. Throws if the device is lost.
+/// Returns the microseconds of each candidate, the median of 5 runs after 2 warm-up runs. Candidates run alternately,
+/// on operands of the right sizes with random values. Operands that fit into the L2 cache exist in several copies, so
+/// that each run uses other copies. Waits for the current stream. Returns an empty list, with the reason, if there is
+/// no memory to time with. Throws if the device is lost.
 std::vector<double> time_candidates(int device, std::span<const TrialOperand> operands, std::span<const std::shared_ptr<const Candidate>> candidates,
                                     std::string* why);
 
 /// Returns the seconds of the work on the stream, by device events (src/device/device_timer.h). First fills as much
-/// memory as the L2 cache holds: by the time the device reaches the work the host has enqueued it, and the cache holds
+/// memory as the L2 cache holds. While the device does this the host enqueues the work, and afterwards the cache holds
 /// none of the operands.
 double seconds_by_events(Stream& stream, const std::function<void()>& work);
 

@@ -30,7 +30,7 @@ template <class T> SINDRI_DEVICE void write_floating(void* p, DType t, int64_t i
     default: static_cast<double*>(p)[i] = store_as<double>(v);
   }
 }
-/// The same as an argument of kernels.
+/// Such an operand, as a kernel argument.
 struct Floating {
   void* data;
   DType dtype;

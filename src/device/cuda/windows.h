@@ -57,7 +57,7 @@ SINDRI_DEVICE int64_t place_in(const DeviceImage& m, int64_t n, int64_t c, int64
   return n * m.stride_n + c * m.stride_c + h * m.stride_h + w * m.stride_w;
 }
 
-/// A tensor's elements in its physical order, channels-last ones in groups of adjacent channels.
+/// A tensor's elements in its physical order; channels-last tensors are divided into groups of adjacent channels.
 struct Elements {
   int64_t n = 0;
   Divisor a, b, c;  // sizes of the second, third and fourth dimension in that order

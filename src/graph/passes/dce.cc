@@ -1,5 +1,5 @@
-// Dead code: nodes without effect whose results nothing reads, then constants and unwritten states nothing reads. Inputs stay,
-// as callers pass them by position.
+// Removes dead code: first nodes without effect whose results nothing reads, then constants and unwritten states that
+// nothing reads. Inputs stay, as callers pass them by position.
 #include "src/graph/passes/passes.h"
 
 namespace sindri {

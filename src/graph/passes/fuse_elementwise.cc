@@ -5,9 +5,10 @@
 //    r = relu(add(a, z))       ->   u = other(a)
 //    u = other(a)
 //
-// Greedy, over the program order: a node absorbs the clusters of its operands if the results have one shape and layout and the
-// merged cluster can stand at the node's position, that is, if no outside node reads one of its values earlier. Members move
-// down the program, so the values they read live longer; a cluster is absorbed only if that holds no more bytes than it saves.
+// Greedy, over the program order: a node absorbs the clusters of its operands if two conditions hold. The results have
+// one shape and layout, and the merged cluster can stand at the node's position, that is, no outside node reads one of
+// its values earlier. Members move down the program, so the values they read live longer; a cluster is absorbed only if
+// that holds no more bytes than it saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -114,8 +115,9 @@ class Finder {
     return true;
   }
 
-  // Returns the bytes that stay alive from b's position to `last` if b is delayed, less those that live there now; 0
-  // for neighbours. A state counts for more than everything else: its new value could not be computed in its storage.
+  // Returns by how many bytes delaying b to `last` increases the memory alive in between: b's inputs stay alive longer,
+  // and b's results start later. Returns 0 for neighbours. Returns the largest number if an input is a state that is
+  // overwritten there: its new value could then not be computed in its storage.
   int64_t held(const Cluster& b, const std::vector<NodeId>& inside, NodeId last) const {
     const size_t from = position(b.nodes.back()), to = position(last);
     if (std::all_of(g_.order().begin() + static_cast<ptrdiff_t>(from), g_.order().begin() + static_cast<ptrdiff_t>(to),

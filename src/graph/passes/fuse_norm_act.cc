@@ -5,10 +5,10 @@
 //    forward   batch_norm_train, relu                 5 -> 3       with a residual  8 -> 4
 //    gradient  relu_grad, batch_norm_grad             8 -> 5       with a residual  8 -> 7, with a sum before it 11 -> 8
 //
-// On CUDA devices the gradient of the form with a residual reads a mask of one bit per element, which the forward form
-// writes, instead of y: 6 and 7.
+// On CUDA devices the forward op with a residual also writes a mask of one bit per element, and its gradient reads this
+// mask instead of y: 6 and 7 units instead of 7 and 8.
 //
-// There max_pool2d_grad also absorbs the sum of two gradients before it if nothing else reads the sum: 2 units of the pooled tensor less.
+// On CUDA devices max_pool2d_grad also absorbs a sum of two gradients that it reads, if nothing else reads the sum. This saves 2 units of the pooled tensor.
 //
 // Patterns are found from the relu. Forward: y, mean, var = batch_norm_train(x, gamma, beta); s = add(y, residual); r =
 // relu(s), with y and s read by nothing else. Gradient: g = relu_grad(d, r); dx, … = batch_norm_grad(g, x, gamma, mean,

@@ -50,8 +50,8 @@ class FuseNormPool final : public Pass {
     const NodeId norm = g.value(p.in[0]).producer;
     if (norm == kNoId || g.node(norm).op->traits.role != OpRole::kBatchNormRelu || g.node(norm).out[0] != p.in[0] || !only_user(g, p.in[0], pool)) return false;
     const Graph::Node f = g.node(norm);
-    // With a residual or a mask the gradient is another op. Saves bytes only in the channels-last layout: in others,
-    // windows are read one element at a time.
+    // With a residual or a mask the gradient is another op. The fusion saves bytes only in the channels-last layout: in
+    // others, windows are read one element at a time.
     if (f.in.size() != 3 || f.out.size() != 3 || g.value(f.in[0]).meta.layout != Layout::kChannelsLast || window(p) > 255) return false;
     Gradients d;
     const bool learns = !g.value(p.out[1]).users.empty();

@@ -1,5 +1,6 @@
-// The gradient of average pooling is as large as the image but has one value for many elements; after this pass the
-// kernel that computes it also adds it. In squeeze-and-excitation blocks on CUDA devices, with a gate [N, C, 1, 1]:
+// The gradient of average pooling is as large as the image, but many of its elements have the same value. This pass
+// makes the kernel that computes the gradient also add it to its addend. In squeeze-and-excitation blocks on CUDA
+// devices, with a gate [N, C, 1, 1]:
 //
 //    s = add(mul(dy, gate), adaptive_avg_pool2d_grad(d))    ->    s = adaptive_avg_pool2d_grad(d, dy, gate)
 //

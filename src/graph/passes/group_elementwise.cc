@@ -26,8 +26,8 @@ namespace sindri {
 
 namespace {
 
-// The limits of the kernels, and the largest results that are grouped at their last member's position; results of
-// states and inputs may have any size.
+// kMostInputs and kMostResults are the limits of the kernels. kMostElements is the size of the largest results that are
+// grouped at their last member's position; results of states and inputs may have any size.
 constexpr size_t kMostInputs = 5, kMostResults = 2;
 constexpr int64_t kMostElements = 8 << 20;
 constexpr size_t kMostNumbers = 12, kMostSteps = 24;  // inputs and steps of a cluster
@@ -40,7 +40,7 @@ struct Unit {
   char layout = '=';
 };
 
-// Groups are found before the first is replaced; by then, later groups may have to read another value.
+// Values that were replaced by groups. All groups are found before the first is replaced, so a later group may have to read a replacement.
 class Replaced {
  public:
   void replace(Graph& g, ValueId from, ValueId to) {
@@ -134,7 +134,7 @@ class GroupElementwise final : public Pass {
       u.layout = result.layout == Layout::kChannelsLast ? 'l' : 'c';
       const NodeId before = g.value(node.in[0]).producer;
       if (before != kNoId && joins_next(g, before)) u.nodes = {before, n}, u.in = g.node(before).in;
-      else if (!channels_last_differs(result)) return std::nullopt;  // launches no kernel as it is
+      else if (!channels_last_differs(result)) return std::nullopt;  // launches no kernel anyway
     }
     u.signature = u.program + (steady[static_cast<size_t>(n)] ? " steady" : "");
     if (small_only && result.numel() > kMostElements) u.signature += fmt::format(" node {}", n);  // in no group
@@ -172,7 +172,8 @@ class GroupElementwise final : public Pass {
     return groups;
   }
 
-  // Returns whether a value is sent to other ranks, directly or through ops that hoist_comm moves along. In a group, it would have to wait for the last member.
+  // Returns whether a value is sent to other ranks, directly or through ops that hoist_comm moves along. In a group,
+  // such a value would have to wait for the last member.
   static bool travels(const Graph& g, ValueId v) {
     const auto& users = g.value(v).users;
     return std::any_of(users.begin(), users.end(), [&](NodeId n) {
