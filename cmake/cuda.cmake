@@ -2,7 +2,7 @@
 # toolkit; running it needs the driver and the libraries that src/device/cuda/libraries.h opens.
 set(sindri_cuda_default AUTO)
 if(NOT PROJECT_IS_TOP_LEVEL)
-  set(sindri_cuda_default OFF)  # an enclosing project has to request minutes of nvcc explicitly
+  set(sindri_cuda_default OFF)  # nvcc takes minutes, so an enclosing project has to request it explicitly
 endif()
 set(SINDRI_CUDA ${sindri_cuda_default} CACHE STRING "CUDA backend: ON (needs CUDA 13's nvcc), AUTO (built where nvcc is found) or OFF")
 set_property(CACHE SINDRI_CUDA PROPERTY STRINGS ON AUTO OFF)
@@ -92,8 +92,8 @@ function(sindri_add_cuda_plugin)
   sindri_group_kernels(kernels ${kernels})
   add_library(sindri_cuda_objects OBJECT ${kernels} ${backend})
   sindri_embed_generated_headers(sindri_cuda_objects)
-  # Without contraction, so that a fused kernel rounds as the separate kernels do: generated clusters as the interpreter, the stem's kernels as batch norm,
-  # pooling's gradient with a product as the product. Products that should be fused are written as fma().
+  # Compiled without contraction, so that a fused kernel rounds like the kernels it replaces: generated clusters like the interpreter, the stem's kernels
+  # like batch norm, and pooling's gradient with a product like the separate product. Products that should be fused are written as fma().
   set_source_files_properties(ops/elementwise/elementwise_cuda.cu ops/norm/batch_norm_cuda.cu ops/norm/batch_norm_grad_cuda.cu ops/norm/batch_norm_pool_cuda.cu
     ops/pool/avg_pool_cuda.cu PROPERTIES COMPILE_OPTIONS "-fmad=false")
   target_include_directories(sindri_cuda_objects PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

@@ -1,5 +1,5 @@
-# CPack runs this file after installing each component and before packing it. Adds what Debian requires of a package's files beyond the output of `cmake
-# --install`.
+# CPack runs this file after installing each component and before packing it. The file adds what Debian requires of a package's files beyond the output of
+# `cmake --install`.
 file(GLOB components LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
 set(names library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} mpi libsindri-mpi cuda libsindri-cuda dev libsindri-dev program sindri)
 foreach(folder IN LISTS components)
@@ -26,8 +26,8 @@ foreach(folder IN LISTS components)
       execute_process(COMMAND patchelf --remove-rpath "${file}" COMMAND_ERROR_IS_FATAL ANY)
     endif()
   endforeach()
-  # OpenCV's core needs libGLX, whose package depends on Mesa and LLVM: a third of everything that would be installed. These three are bundled in the package's
-  # own folder instead.
+  # OpenCV's core needs libGLX, whose package depends on Mesa and LLVM: a third of everything that would be installed. OpenCV's two libraries and libGLX are
+  # bundled in the package's own folder instead.
   if(component STREQUAL library)
     file(GLOB library "${folder}/usr/lib/*/libsindri.so.*.*.*")
     get_filename_component(libraries "${library}" DIRECTORY)

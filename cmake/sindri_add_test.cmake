@@ -4,7 +4,7 @@ find_package(benchmark QUIET)
 # Tests find their data by the path of the source tree. Only files that need the path include the header that defines it: on the command line it would keep the
 # compiler cache from finding objects that another checkout compiled.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/source_dir.h CONTENT "#define SINDRI_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\"\n")
-# Compiling tests takes longer than running them: the code they exercise is compiled with the library.
+# No optimisation: compiling tests takes longer than running them, and the code they exercise is compiled with the library.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(sindri_test_optimisation -O0)
 endif()

@@ -79,7 +79,7 @@ C_TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s]{0,16})\(.*?\)(?P=d)"|
 
 
 def blank(match):
-    """As many characters, none of them words; line ends stay."""
+    """Returns the match with a placeholder for every character except line ends, so that positions stay."""
     return re.sub(r"[^\n]", "\x00", match.group(0))
 
 
@@ -88,12 +88,12 @@ def md_prose(text):
     text = re.sub(r"<!--.*?-->", blank, text, flags=re.S)
     text = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", blank, text, flags=re.S)
     text = re.sub(r"\]\([^)\s]*\)", blank, text)
-    # A table's cells, list items and headings end a sentence.
+    # Table cells, list items and headings end a sentence.
     yield 1, re.sub(r"^(\s*(?:[-*] |\d+\. |#+ |\|))", lambda m: re.sub(r"[^\n]", "\x01", m.group(0)), text.replace("|", "\x01"), flags=re.M)
 
 
 def joined(pieces):
-    """Neighbouring comment lines [(line, text)] as passages (line, text with line ends)."""
+    """Yields neighbouring comment lines [(line, text)] as one passage (line, text with line ends)."""
     run, last = [], None
     for line, text in pieces:
         if last is not None and line != last + 1 and run:
@@ -178,7 +178,7 @@ def long_sentences(path, text):
 
 
 def wrap(text):
-    """Paragraphs and list items at COLUMNS; tables, fences, headings, comments and HTML stay."""
+    """Returns Markdown with paragraphs and list items wrapped at COLUMNS; tables, fences, headings, comments and HTML stay."""
     out, paragraph, fence = [], [], None
 
     def flush():
@@ -186,7 +186,7 @@ def wrap(text):
             marker = re.match(r"(\s*(?:[-*] |\d+\. |> )?)", paragraph[0]).group(1)
             words = " ".join(line.strip() if i else line[len(marker):] for i, line in enumerate(paragraph)).split()
             inside = marker if marker.strip() == ">" else " " * len(marker)
-            # A line that begins like a list item or a heading would become one.
+            # A wrapped line that begins like a list item or a heading would become one, so its marker is escaped.
             lines = textwrap.wrap(" ".join(words), COLUMNS, initial_indent=marker, subsequent_indent=inside, break_long_words=False, break_on_hyphens=False)
             out.extend(re.sub(r"^(\s*)(\d*)([-+*#.])(?= )", r"\1\2\\\3", line) if i else line for i, line in enumerate(lines))
             paragraph.clear()

@@ -5,7 +5,7 @@ usage: check_python_layers.py [--self-test] [ROOT]
 
 A room is a module, or a package of sindri with everything in it. A module's room is the longest matching name in LAYERS. `sindri.nn:`, with a colon, is
 the package's own __init__, which re-exports names; it is separate from the package's contents because it may import from higher layers. Imports under
-`if TYPE_CHECKING` are checked too. LAZY lists every lazy import with its reason, and no other place does.
+`if TYPE_CHECKING` are checked too. LAZY lists every lazy import (inside a function) with its reason; others are errors.
 """
 import ast
 import pathlib

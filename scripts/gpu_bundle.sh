@@ -15,7 +15,7 @@ esac
 limit_kib=$((60 * 1024))
 build=build/release out=build/gpu_bundle
 
-# Without --cuda's other architectures: the script runs on H100 and H200.
+# Without --cuda, which would add other architectures: tests/gpu/run.sh runs on H100 and H200.
 bash scripts/build.sh release gpu_programs
 rm -rf "$out"
 mkdir -p "$out/sindri/bin" "$out/sindri/lib"

@@ -33,7 +33,7 @@ need_file() { if [[ ! -f $2 ]]; then fail "$1=$2 is not a file"; fi; }
 
 absolute() { realpath -m -- "$1"; }
 
-# MindSpore's log lines (docs/settings.md, log.style), as the reference models' documents show them. A value set by the caller takes precedence.
+# Selects MindSpore's form of log lines (docs/settings.md, log.style), which the reference models' documents show. A value set by the caller takes precedence.
 export SINDRI_LOG__STYLE=${SINDRI_LOG__STYLE:-mindspore}
 
 # take_run DEFAULT ARGUMENTS...: reads the arguments after the data: [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]. Sets device_num if a number is given, config
@@ -146,7 +146,7 @@ wait_for_job() {
     wait "$pid" && code=0 || code=$?
     kill -0 "$pid" 2>/dev/null || break
   done
-  wait "$pid" 2>/dev/null && last=0 || last=$?  # if a signal arrived between the two
+  wait "$pid" 2>/dev/null && last=0 || last=$?  # if a signal ended the first wait while the job was ending
   if [[ $last != 127 ]]; then code=$last; fi
   trap - INT TERM HUP
   return "$code"

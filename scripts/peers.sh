@@ -2,7 +2,7 @@
 # Creates the Python environments for `sindri benchmark --compare`, outside the tree, and prints the lines that set their variables.
 #   scripts/peers.sh [FOLDER] [--only pytorch|mindspore]     (default folder: ~/.cache/sindri-peers)
 # Installs PyTorch 2.15 and MindSpore 2.10 (which needs numpy<2) from PyPI, or the index that pip is configured for: PyPI's PyTorch includes
-# gigabytes of CUDA libraries, that of PIP_INDEX_URL=https://download.pytorch.org/whl/cpu does not. Environments that already work are kept.
+# gigabytes of CUDA libraries, the one from PIP_INDEX_URL=https://download.pytorch.org/whl/cpu does not. Environments that already work are kept.
 #   eval "$(scripts/peers.sh)"      sets the variables in this shell
 set -euo pipefail
 

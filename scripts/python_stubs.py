@@ -34,7 +34,7 @@ sindri.dataset.engine sindri.dataset.transforms sindri.dataset.transforms.c_tran
 sindri.dataset.audio sindri.dataset.audio.transforms
 sindri.dataset.vision.c_transforms sindri.dataset.vision.py_transforms sindri.dataset.text sindri.numpy sindri.profiler""".split()
 
-# Modules that are another module's object.
+# Names that refer to the same module object as another name.
 SAME = {"sindri.dtype": "sindri.common.dtype"}
 
 # Its stub is written with its bindings at every build (scripts/op_bindings.py).

@@ -5,8 +5,8 @@ usage: run_cases.py [--results NAME] PROGRAM [ARGUMENT...]
        run_cases.py --self-test
 
 If a program crashes, it is started again with the cases that have not run yet. The finished cases, and the crashed case as a failure, are written as XML to
-the folder of GTEST_OUTPUT (xml:FOLDER/), next to the file that the last start writes. NAME, by default the program's name, is the prefix of these files' names:
-parts of one program may run at the same time. The exit code is 0 if every case passed.
+the folder of GTEST_OUTPUT (xml:FOLDER/), next to the file that the last start writes. NAME, by default the program's name, is the prefix of these files' names;
+give parts of one program that run at the same time different names. The exit code is 0 if every case passed.
 """
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains with the ranks that a rank table lists for this server, by default ResNet-50 with THOR on ImageNet. Rank i runs in the folder train_parallel<i>/
-# with log.txt and env.log. Rank 0 writes resnet-EPOCH_STEP.ckpt; on its server, each of these folders has it.
+# with log.txt and env.log. Rank 0 writes resnet-EPOCH_STEP.ckpt; on its server, each of these folders contains a link to it.
 #   sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]
 # DATASET_PATH: the training images, one folder per class, or a folder with train/ and val/. CONFIG_PATH: default
 # configs/resnet50_imagenet2012_Thor_Ascend.yaml. SERVER_ID selects this server in the table if the addresses do not. Environment variables:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains with several ranks on this host's GPUs, by default ResNet-50 with THOR on ImageNet, all in the folder train_parallel/, with logs log_<rank>.txt.
-# resnet-EPOCH_STEP.ckpt is in its ckpt_<rank>/: rank 0 writes it, and the ckpt_ folders are links to one folder.
+# Each of its folders ckpt_<rank>/ has resnet-EPOCH_STEP.ckpt: rank 0 writes the file, and the ckpt_ folders are links to one folder.
 #   sh run_distribute_train_gpu.sh DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]
 # DATASET_PATH: the training images, one folder per class, or a folder with train/ and val/. DEVICE_NUM can also be set in the environment; default 8.
 # CONFIG_PATH: default configs/resnet50_imagenet2012_Thor_GPU.yaml. Without a GPU it prints a message and trains on the CPU; SINDRI_DEVICE_TARGET=GPU or CPU

@@ -3,7 +3,7 @@
 # checkpoints to checkpoint_stage_2/ there.
 #   bash run_stage_2.sh DATASET CKPT [PCA_MAT] [FLAGS...]
 # DATASET: as for run_stage_1.sh. CKPT: the first stage's last checkpoint; the snapshots are in checkpoint_pca/ next to it. PCA_MAT: components as a .npy file.
-# FLAGS: those of python/examples/dimension_reduce/train_stage_2.py. RANK_SIZE: number of ranks (8); others: launch_lib.sh.
+# FLAGS: those of python/examples/dimension_reduce/train_stage_2.py. RANK_SIZE: number of ranks (8); other environment variables: launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/run_stage.sh"
 if [[ $# -lt 2 ]]; then usage "DATASET CKPT [PCA_MAT] [FLAGS...]"; fi

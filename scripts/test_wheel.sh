@@ -18,7 +18,7 @@ if ! "$venv/bin/python" -c "import numpy, pytest, xdist, yaml, PIL" >/dev/null 2
 fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
 
-# The files that a user has who reads the sources, installed the wheel and built nothing.
+# The tracked files, as for a user who has the sources and installed the wheel, but built nothing.
 tree=$PWD/build/wheel-tree
 rm -rf "$tree"
 mkdir -p "$tree"

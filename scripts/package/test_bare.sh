@@ -105,7 +105,7 @@ test_deb() {
   echo "Debian packages:"
   stat -c '%n %s' "$packages"/*.deb | awk '{ n = split($1, p, "/"); printf "    %-44s %6.1f MB\n", p[n], $2 / 1e6 }'
   if command -v lintian >/dev/null; then
-    # The address is the packager's (DEBEMAIL), and no Debian bug requests the package.
+    # The suppressed tags do not apply: the mail address is the packager's (DEBEMAIL), and no Debian bug requests the package.
     lintian --tag-display-limit 0 --allow-root --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog --fail-on error,warning "$packages"/*.deb || fail "lintian reports findings"
     echo "    lintian: clean"
   fi

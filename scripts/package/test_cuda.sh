@@ -31,13 +31,13 @@ def wants(wheel, info):
 requires = wants(cuda, info)
 assert requires[0] == f"sindri=={version}" and all(r.startswith("nvidia-") for r in requires[1:]), requires
 assert f'sindri-cuda=={version}; extra == "cuda"' in wants(cpu, f"sindri-{version}.dist-info")
-# The oldest versions are the oldest that the backend accepts.
+# The oldest versions that the wheel requires are the oldest that the backend accepts.
 with open("src/device/cuda/libraries.cc", encoding="utf-8") as f:
     facts = re.findall(r'\{"(\w+)",\s*\{"[^"]+"\},\s*(\d+),\s*(\d+),\s*"[^"]*",\s*"[^"]*",\s*"pip install ([\w-]+)', f.read())
 assert len(facts) == 5, facts
 for _, major, minor, package in facts:
     assert f"{package}>={major}.{minor},<{int(major) + 1}" in requires, (package, major, minor, requires)
-# Its libraries belong to glibc, or are in the wheel of sindri.
+# The libraries that the plugin needs belong to glibc, or are in the wheel of sindri.
 plugin = cuda.extract("sindri_cuda/libsindri_cuda.so", sys.argv[4])
 for name in subprocess.run(["patchelf", "--print-needed", plugin], check=True, stdout=subprocess.PIPE, text=True).stdout.split():
     assert f"sindri/lib/{name}" in cpu.namelist() or re.fullmatch(r"(libc|libm|libdl|librt|libpthread|ld-linux-x86-64)[.]so[.]\d+", name), name

@@ -4,13 +4,13 @@
 usage: adasum.py simulate|ranks|hosts|report --images DIR --out FILE [--minutes M] [--seeds N] [--only REGEX]
 
 The MLP is 432-96-64-10 with batch norm, trained for six epochs with Momentum 0.9; the rate warms up over a tenth of the steps, then falls linearly to 0.
-Leaves: 16 with batches of 128 (2,048 samples a step) or 64 with batches of 64 (4,096). mean: one optimizer is applied to the mean gradient. adasum: each leaf
-has a separate optimizer, and the parameter changes are combined along the tree. A single worker with batches of 64 and of 128 shows which rates suit a leaf.
+A leaf is one worker at the bottom of Adasum's tree. There are 16 leaves with batches of 128 (2,048 samples per step) or 64 with batches of 64 (4,096).
+mean: one optimizer is applied to the mean gradient. adasum: each leaf has a separate optimizer, and the parameter changes are combined along the tree.
+A single worker with batches of 64 and of 128 shows which rates suit a leaf.
 
-`simulate` computes the leaves in sequence in one process. `ranks` trains with 16 processes and the library's algorithm (each process: adasum.py rank, started
-by
-sindri run). `hosts` trains the ResNet of the THOR study on every second 32x32 image for five epochs, with 8 or 16 ranks of 32 images on two hosts (network
-namespaces, needs root). It compares averaging, Adasum between the hosts, and Adasum between all ranks, with curves by epoch.
+`simulate` computes the leaves in sequence in one process. `ranks` trains with 16 processes and the library's algorithm (each process: adasum.py rank,
+started by sindri run). `hosts` trains the ResNet of the THOR study on every second 32x32 image for five epochs, with 8 or 16 ranks of 32 images on two hosts
+(network namespaces, needs root). It compares averaging, Adasum between the hosts, and Adasum between all ranks, with curves by epoch.
 A run is one JSON line; runs that FILE already contains are not repeated.
 """
 import argparse

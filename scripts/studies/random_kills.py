@@ -5,17 +5,13 @@ usage: random_kills.py [--program build/release/sindri] [--kills 100] [--seed 1]
        random_kills.py --sum FILE...
 
 The tasks cover graph and PyNative mode, sunk epochs, float16 with loss scale, digits, JPEG folders (one with a damaged file) and CIFAR binaries, checkpoints
-by steps and by epochs, with and without evaluation. A run is killed (SIGKILL) 1 to 6 times and then runs to its end. These must be equal: names and bytes of
-all
-checkpoints, metrics.csv and metrics.jsonl except times, all points of the TensorBoard file, and repro.json. The folder may contain nothing else. Prints one
-line
-per run; the exit code is 1 if any run differs.
+by steps and by epochs, with and without evaluation. A run is killed (SIGKILL) 1 to 6 times and then runs to its end. These must be equal to those of the
+uninterrupted run: names and bytes of all checkpoints, metrics.csv and metrics.jsonl except times, all points of the TensorBoard file, and repro.json. The
+folder may contain nothing else. Prints one line per run; the exit code is 1 if any run differs.
 
-A long study consists of pieces, each with its own seed, and so different kills, and its own FILE. FILE holds the counts, the tree's commit and the program's
-hash.
-It is rewritten after every run, so an interrupted piece counts the runs it finished. --sum adds up pieces; it rejects pieces of different programs or commits,
-or
-with the same seed.
+A long study consists of pieces. Each has its own seed, and so different kills, and its own FILE. FILE holds the counts, the tree's commit and the program's
+hash. It is rewritten after every run, so an interrupted piece counts the runs it finished. --sum adds up pieces; it rejects pieces of different programs or
+commits, or with the same seed.
 """
 import argparse
 import collections

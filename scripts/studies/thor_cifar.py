@@ -3,12 +3,11 @@
 
 usage: thor_cifar.py tune|final|report --images DIR --out FILE [--minutes M] [--threads N] [--only REGEX]
 
-Network: a ResNet with one basic block per stage, widths 16, 32, 64. Data: every second training image of DIR/train/<class>/*.jpg, batches of 128, random crop
-(4
-pixels of padding) and flip. `tune` trains on nine tenths of the images and evaluates on the remaining tenth; both optimizers get the same number of trials, in
-the
-grids below. `final` trains on all of them with the recipes in FINAL, three seeds each (or --seeds), and evaluates the test set once per run. A run is one JSON
-line of FILE, written when it ends. Runs that FILE already contains are not repeated, so a study can be run in pieces (--minutes: start no run after this time).
+Network: a ResNet with one basic block per stage, widths 16, 32, 64. Data: every second training image of DIR/train/<class>/*.jpg, batches of 128, random
+crop (4 pixels of padding) and flip. `tune` trains on nine tenths of the images and evaluates on the remaining tenth; both optimizers get the same number of
+trials, in the grids below. `final` trains on all of them with the recipes in FINAL, three seeds each (or --seeds), and evaluates the test set once per run.
+A run is one JSON line of FILE, written when it ends. Runs that FILE already contains are not repeated, so a study can be run in pieces (--minutes: start no
+run after this time).
 `report` prints tables of FILE.
 """
 import argparse
