@@ -253,7 +253,7 @@ namespace {
 
 int64_t Dataset::get_dataset_size() const {
   const int64_t n = node_rows(*node_);
-  // With a sampler without padding a shard may be empty, so that it ends its epoch together with the others.
+  // With a sampler without padding a shard may be empty; it then ends its epoch together with the other shards.
   if (n == 0 && !may_be_empty(*node_)) raise_empty(*node_);
   return n;
 }

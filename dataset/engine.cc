@@ -167,7 +167,7 @@ bool Engine::next(std::vector<Tensor>* columns) {
   return true;
 }
 
-// Under the lock: opens the next batch, or the marker after an epoch's last batch. Returns false if no epoch remains.
+// Called with the lock held. Opens the next batch, or the marker that follows an epoch's last batch. Returns false if no epoch remains.
 bool Engine::open_item(Worker& w, Item* item) {
   if (options_.num_epochs >= 0 && produced_.epoch >= options_.start_epoch + options_.num_epochs) return false;
   item->begin = produced_;
@@ -232,7 +232,7 @@ bool Engine::open_skipping(Worker& w, Item* item) {
   }
 }
 
-// Under the lock: returns rows to make, or an empty ticket if there is nothing to do now.
+// Called with the lock held. Returns rows to make, or an empty ticket if there is nothing to do now.
 Engine::Ticket Engine::take_ticket(Worker& w) {
   for (auto& item : inflight_) {
     const int64_t n = static_cast<int64_t>(item->rows.size());
@@ -382,7 +382,7 @@ void Engine::finish_item(Worker& w, Item& item) {
   item.columns.clear();
 }
 
-// Under the lock: drops this batch and later ones, so that they are formed again without the row now known to be bad.
+// Called with the lock held. Drops this batch and later ones, so that they are formed again without the row now known to be bad.
 void Engine::restart_from(const Item& item) {
   if (item.dropped) return;
   while (true) {

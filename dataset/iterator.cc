@@ -48,7 +48,7 @@ bool has_batch(const Node& node) {
   return false;
 }
 
-// Replacing and skipping need single rows; a batch formed inside one row's program cannot be repaired.
+// Replacing and skipping need single rows: a batch that is formed within one row's program cannot be repaired.
 void check_corrupt_policy(const Node& root, OnCorrupt policy) {
   if (policy == OnCorrupt::kFail) return;
   const Node* n = &root;
@@ -244,7 +244,7 @@ class IteratorImpl : public Iterator {
     if (shards && engine_->plan().on_corrupt == OnCorrupt::kSkip)
       log::warn("data", "on_corrupt = skip: only the first shard knows the position after the rows it skipped; the others may repeat some rows");
     for (const auto& [name, value] : mine.items()) {
-      // Shards may have one batch more than all rows read as one; the number of shards is not compared.
+      // Shards may have one batch more than an unsharded pipeline, so `size` is not compared; nor is the number of shards.
       if (name == "in_shards" || (name == "size" && shards)) continue;
       if (j.contains(name) && j[name] == value) continue;
       // Shards of one pipeline are at the same position unless each has skipped bad rows.

@@ -78,7 +78,7 @@ std::vector<ColumnInfo> map_result(Node& node, std::vector<ColumnInfo> columns) 
   if (made.size() == m.in.size()) {
     for (size_t i = 0; i < made.size(); ++i) columns[static_cast<size_t>(m.in[i])] = made[i];
   } else {
-    // With another number of results, these replace the first input and the other inputs are removed.
+    // If the number of results differs from the number of inputs, the results replace the first input, and the other inputs are removed.
     std::vector<ColumnInfo> kept;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (static_cast<int>(i) == m.in[0]) kept.insert(kept.end(), made.begin(), made.end());

@@ -83,8 +83,8 @@ int64_t shard_size(const ShardSpec& spec, int64_t rows) {
   return rows / spec.num_shards + (spec.first < rows % spec.num_shards ? 1 : 0);
 }
 
-// Row i of the rows that this reader's shards read. They are read in rounds: a block from each shard in turn. In the last round the blocks hold the
-// remaining rows. `at` is the row within shard `part`.
+// The source row of row i of those that this reader's shards read. The shards are read in rounds: a block from each shard in turn. In the last round the blocks
+// hold the remaining rows. `at` is the row within shard `part`.
 int64_t shard_row(const ShardSpec& spec, int64_t rows, int64_t i) {
   int64_t part = 0, at = i;
   if (spec.count > 1) {

@@ -62,7 +62,7 @@ class Compiler {
     return visit(*node.inputs[0], std::move(path), p);
   }
 
-  // A shard has no number and no text in the tree, so random draws and states are those of the pipeline without it.
+  // A shard node has no number and no entry in the printed tree, so random draws and saved states are those of the pipeline without it.
   std::vector<int> shard(Node& node, std::vector<IndexOp> path, Program& p) {
     Node& in = *node.inputs[0];
     const int64_t rows = node_rows(in), sources = next_source_;
@@ -81,7 +81,7 @@ class Compiler {
     return regs;
   }
 
-  // A batch is described by the rows that all shards together contribute to it.
+  // The printed form of a node. For a batch it shows the number of rows that all shards together contribute to it.
   static std::string tree_str(const Node& node) {
     if (node.kind != Node::Kind::kBatch) return node_str(node);
     return fmt::format("Batch({}, drop_remainder={})", rows_of_all_shards(node, node.count), node.drop_remainder);

@@ -32,14 +32,13 @@ struct IndexOp {
   ShardSpec shard = {};  // kShard
 };
 
-/// Rows of a sequential source. Workers call read_to() one after another, in the order of the batches, and take() when they need the row.
-/// So a pass is read as far as its batches need before the next one is opened (one object may be the iterator of every pass), and an
-/// error belongs to the row that was being read for. `generation` counts the engine's seeks: a new one restarts all passes, and take()
-/// for batches of an older one throws.
+/// Rows of a sequential source. Workers call read_to() one after another, in the order of the batches, and take() when they need the row. A pass is therefore
+/// read as far as its batches need before the next one is opened, so one object may be the iterator of every pass. An error belongs to the row for which the
+/// source was read. `generation` counts the engine's seeks: a new one restarts all passes, and take() throws for batches of an older one.
 class SequentialReader {
  public:
-  /// The order in which rows are requested. kRising: rows in between are not kept. kAnyOfAPass: a shuffle is above. kAnyOfSeveral: a
-  /// shuffle above a repeat mixes passes, each of which needs its own iterator.
+  /// The order in which rows are requested. kRising: in rising order, so rows in between are not kept. kAnyOfAPass: any order within a pass, because there is a
+  /// shuffle above. kAnyOfSeveral: a shuffle above a repeat mixes passes, each of which needs its own iterator.
   enum class Order { kRising, kAnyOfAPass, kAnyOfSeveral };
   SequentialReader(const Source& source, Order order) : source_(source), order_(order) {}
   /// Reads forward to row `index`. Errors are stored for the take() of that row.
@@ -134,8 +133,8 @@ struct Plan {
   bool has_sequential = false;  // a source whose rows must be read in the order of the batches
   BadRows bad;
 
-  /// Throws DataError if more than max_corrupt rows are bad. Called wherever a bad row is found or omitted: the batch in which it was
-  /// found, and its error, may have been dropped because another worker found one.
+  /// Throws DataError if more than max_corrupt rows are bad. Called wherever a bad row is found or omitted, because the batch in which it was found may have
+  /// been dropped together with its error when another worker found a bad row.
   void check_bad_limit() const;
   /// The batch leaf whose rows all workers can make separately; null if each item is made by one worker.
   const Leaf* fused_batch() const {

@@ -72,7 +72,7 @@ struct Origin {
   uint64_t source_hash = 0;
 };
 
-// The list of a store. Lines are appended once their files are on disk under their names; the last line of a name counts.
+// The list of a store. A line is appended once its file is on disk under its name. If a name has several lines, the last one counts.
 class OriginList {
  public:
   explicit OriginList(const fs::path& store) : path_((store / kList).string()) {
@@ -201,7 +201,7 @@ class Store {
       throw IoError(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()), kWho, "check the disk and the folder's permissions");
   }
 
-  // Removes what a killed process left. Files whose source is gone are kept and counted.
+  // Removes temporary files that killed processes left. Files whose source is gone are kept and counted.
   void look_for_others() {
     const std::set<fs::path> wanted(files_.begin(), files_.end());
     for (const fs::path& f : files_below(destination_)) {
@@ -251,7 +251,7 @@ class Store {
     const Value bytes = read_file(from, scratch);
     origin.source_bytes = bytes.nbytes();
     origin.source_hash = XXH3_64bits(bytes.data, static_cast<size_t>(bytes.nbytes()));
-    if (before != nullptr && before->source_hash == origin.source_hash) {  // same contents with another time: a copy
+    if (before != nullptr && before->source_hash == origin.source_hash) {  // same contents with another time: the source was copied
       ++mine.kept;
       return;
     }

@@ -10,7 +10,7 @@
 
 namespace sindri::dataset {
 
-/// Hash of names with sizes or contents, and of the modification times; the latter is 0 if the contents are hashed.
+/// Two hashes: of names with sizes or contents, and of the modification times. The latter is 0 if the contents are hashed.
 struct FilesHash {
   uint64_t files = 0, times = 0;
 };

@@ -99,8 +99,8 @@ std::vector<Tensor> SequentialReader::take(uint64_t generation, uint64_t pass, i
   const auto it = p.kept.find(index);
   if (it == p.kept.end()) {
     if (!p.error) throw InternalError(fmt::format("row {} of a sequential source was asked for twice", index));
-    // An exception object may be used by one thread only, since text is added to it on its way. Errors of later rows are not
-    // reported; this one is returned first.
+    // Only one thread may use an exception object, because context is added to it while it propagates. Errors of later rows are not reported; this one is
+    // returned first.
     if (index == p.error_row) std::rethrow_exception(std::exchange(p.error, std::make_exception_ptr(DataError("an earlier row could not be read"))));
     std::rethrow_exception(std::make_exception_ptr(DataError("an earlier row could not be read")));
   }

@@ -16,7 +16,7 @@ struct AsgdOptions {
 };
 
 // p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, else ax + mu·(p - ax). Then, with t the number of this update: eta = lr/(1 + lambd·lr·t)^alpha, mu =
-// 1/max(1, t - t0). State: ax_.<param> (ax), eta_<param> (0 before the first step: lr), mu_<param>.
+// 1/max(1, t - t0). State: ax_.<param> (ax), eta_<param> (0 before the first step, which uses lr), mu_<param>.
 class Asgd final : public Optimizer {
  public:
   using Options = AsgdOptions;

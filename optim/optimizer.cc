@@ -270,7 +270,7 @@ Tensor at_step(const std::string& optimizer, const char* what, const LearningRat
 
 }  // namespace
 
-// One per entry of rates. The optimizer's own rate is undefined if every group has another one.
+// Returns one rate per entry of `rates`. The optimizer's own rate is undefined if every group has its own.
 TensorList Optimizer::group_rates() {
   TensorList out(impl_->rates.size());
   for (const Impl::Group& group : impl_->groups) {
@@ -289,7 +289,7 @@ TensorList Optimizer::group_rates() {
   return out;
 }
 
-// One per group, undefined if the decay is a number. Groups that share a schedule share its result.
+// Returns one decay per group, undefined if the decay is a number. Groups that share a schedule share its result.
 TensorList Optimizer::group_decays() {
   TensorList out(impl_->groups.size());
   for (size_t i = 0; i < out.size(); ++i) {
@@ -361,7 +361,7 @@ void Updates::set_delta(size_t i, const Tensor& delta) {
   values.at(i) = ops::add(p.value(), ops::cast(delta, p.dtype()));
 }
 
-// Leaves scaling and decay to the rule's single pass, unless another operation has to come between.
+// Leaves scaling and decay to the rule's single pass, unless another operation must run in between.
 std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
   const GradClip& clip = impl_->options.grad_clip;
   const bool clips = !impl_->prepared && (clip.global_norm != 0 || clip.value != 0), is_unscaled = impl_->prepared || clips;

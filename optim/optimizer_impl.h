@@ -42,7 +42,7 @@ std::shared_ptr<Optimizer> make_from_settings(Params params, const OptimizerOpti
   return std::make_shared<T>(std::move(params), options_of<typename T::Options>(o, v, own));
 }
 
-/// The rate of one group: a schedule, or a number or table in a Parameter, so that both can change without a new graph.
+/// The learning rate of one group: a schedule, a number or a table. Numbers and tables are stored in a Parameter, so that they can change without a new graph.
 struct Rate {
   std::unique_ptr<Parameter> slot;
   std::shared_ptr<LearningRateSchedule> schedule;

@@ -189,7 +189,7 @@ std::vector<float> get_lr(const LrOptions& o) {
   struct Mode {
     const char* name;
     After (*after)(const LrOptions&, int64_t total, int64_t warmup);
-    int64_t ahead = 0;  // the number of steps by which its warm-up is ahead
+    int64_t ahead = 0;  // the warm-up of step i uses the rate of step i + ahead
   };
   static const std::vector<Mode> kModes = {{"steps", steps_after}, {"poly", poly_after}, {"cosine", cosine_after, 1}, {"linear", linear_after}};
   const auto mode = std::find_if(kModes.begin(), kModes.end(), [&](const Mode& m) { return o.lr_decay_mode == m.name; });

@@ -76,7 +76,7 @@ class Adasum final : public train::BoostAlgorithm {
   }
 
  private:
-  // Why there is only one group, so that nothing is combined; empty if there are several.
+  // Returns why there is only one group, in which case nothing is combined. Empty if there are several groups.
   std::string alone() const {
     if (comm::world().size() > members()) return "";
     const int size = comm::world().size();
@@ -84,8 +84,8 @@ class Adasum final : public train::BoostAlgorithm {
                      : fmt::format("all {} ranks are in one group (the ranks of a host form a group; groups have {} ranks here)", size, members());
   }
 
-  // Ranks per group. If all ranks are on one host and are a multiple of 8 above 8, they count as hosts of 8 (MindSpore's device_number), so that a
-  // configuration for two hosts runs on one as well.
+  // Ranks per group. If all ranks are on one host and their number is a multiple of 8 above 8, every 8 ranks count as a host (MindSpore's device_number). A
+  // configuration for two hosts then also runs on one.
   int64_t members() const {
     constexpr int64_t kMindSporeHost = 8;
     if (s_.device_number > 0) return s_.device_number;

@@ -41,7 +41,7 @@ class Average final : public train::BoostAlgorithm {
     if (o_.bn_batches > 0) {
       for (const train::BuildContext::MovingAverage& m : context.moving_averages) {
         const auto it = std::find_if(averages_.begin(), averages_.end(), [&](const Pair& pair) { return pair.of == m.parameter; });
-        if (it == averages_.end() || !(m.momentum < 1)) continue;  // never updated, so it stays valid
+        if (it == averages_.end() || !(m.momentum < 1)) continue;  // with momentum 1 it is never updated, so it stays valid
         it->recalibrated = true;
         moving_.push_back({m, it->average.get()});
       }
@@ -66,7 +66,7 @@ class Average final : public train::BoostAlgorithm {
         for (const Pair& pair : averages_) pair.average->store(pair.of->stored().clone());
       }
     }
-    // Runs after the last step of an epoch or run already, so that checkpoints saved by callbacks include the statistics.
+    // Recalibrates as early as after the last step of an epoch or run, so that checkpoints saved by callbacks include the statistics.
     const bool last = event == train::Event::kStepEnd && (s.epoch_complete || s.stop);
     if (last || event == train::Event::kEpochEnd || event == train::Event::kEnd) recalibrate(s);
   }
@@ -100,7 +100,7 @@ class Average final : public train::BoostAlgorithm {
     Parameter* average;
   };
 
-  // Whether the update that ends with step s contains a multiple of the interval, counted from `start`.
+  // Whether the steps of the update that ends with step s include a multiple of the interval, counted from `start`.
   bool is_due(const train::TrainStep& step, int64_t s) const {
     if (!step.updates(s)) return false;
     const int64_t unit = o_.in_epochs ? std::max<int64_t>(1, steps_per_epoch_) : 1;

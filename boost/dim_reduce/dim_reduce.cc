@@ -36,13 +36,13 @@ struct Settings {
 Tensor scalar(double v) { return ops::full({}, v, DType::kFloat64); }
 Tensor dot(const Tensor& a, const Tensor& b) { return ops::sum(ops::mul(a, b)); }
 
-// Reads a condition on the host. A traced graph is split here, and the answer selects its continuation.
+// Reads a condition on the host. In a trace this splits the graph, and the condition selects the continuation.
 bool holds(const Tensor& condition) {
   const std::optional<bool> traced = traced_condition(condition);
   return traced ? *traced : condition.item() != 0;
 }
 
-// Restores the values that Parameters had at construction: on now(), or on destruction unless keep() was called (as when something throws).
+// Restores the values that Parameters had at construction: in now(), or on destruction unless keep() was called (for example, if something throws).
 class Undo {
  public:
   explicit Undo(const std::vector<Parameter*>& parameters) : parameters_(parameters) {
@@ -86,7 +86,7 @@ class DimReduce final : public train::BoostAlgorithm {
     for (const auto& [path, p] : context.network_state)
       if (std::find(weights_.begin(), weights_.end(), p) == weights_.end()) others_.push_back(p);
     for (const train::BuildContext::MovingAverage& m : context.moving_averages)
-      if (m.momentum < 1) moving_.push_back(m);  // never updated, so it stays valid
+      if (m.momentum < 1) moving_.push_back(m);  // with momentum 1 it is never updated, so it stays valid
     loss_scale_ = context.loss_scale * context.gradient_sum;
     check_optimizer(step, context);
     size_ = column_count(columns_);

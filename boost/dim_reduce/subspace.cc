@@ -114,7 +114,7 @@ double product(const std::vector<float>& a, const std::vector<float>& b) {
   return sum;
 }
 
-// Products of all pairs of rows. `held` rows are in memory at a time, and the one that they are multiplied by.
+// Products of all pairs of rows. At any time `held` rows are in memory, plus the row that they are multiplied by.
 std::vector<double> gram_of(const Reader& read, size_t rows, size_t held) {
   std::vector<double> k(rows * rows, 0);
   for (size_t begin = 0; begin < rows; begin += held) {
@@ -301,7 +301,7 @@ Npy open_npy(const std::string& path) {
   return out;
 }
 
-// Side files written before hashes existed have neither of the two.
+// Side files written before hashes were introduced contain neither of the two hashes.
 void check_hashes(const std::string& path, const nlohmann::ordered_json& side) {
   if (!side.contains("matrix") && !side.contains("xxh64")) return;
   const auto damaged = [](const std::string& file, const char* what) {

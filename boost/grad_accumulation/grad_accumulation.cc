@@ -53,7 +53,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
     step_->steps_before += ((counted - s.cur_step_num - step_->steps_before) % steps_ + steps_) % steps_;
   }
 
-  // Stores the first virtual rank's sums only: before a checkpoint all virtual ranks have the same (TrainStep::collected).
+  // Stores the first virtual rank's sums only: before a checkpoint they are the same on all virtual ranks (TrainStep::collected).
   std::vector<Parameter*> state() override {
     std::vector<Parameter*> out;
     for (size_t i = 0; i < of_list_; ++i) out.push_back(sums_[i].get());
@@ -127,7 +127,7 @@ const auto& kGradAccumulation = train::boosts().add({
 std::optional<Gradients> collect_gradients(const std::vector<Parameter*>& sums, Parameter& count, int64_t steps, Gradients g, std::optional<bool> last) {
   if (sums.size() != g.of_params.size())
     throw ValueError(fmt::format("{} gradients are given for {} parameters", g.of_params.size(), sums.size()), "collect_gradients");
-  Tensor due;  // defined if only the counter knows, which is on the device
+  Tensor due;  // defined if only the counter, which is on the device, knows whether the update is due
   const Tensor next = ops::add(count.value(), ops::full({}, 1, DType::kInt32));
   if (!last) {
     due = ops::greater_equal(next, ops::full({}, static_cast<double>(steps), DType::kInt32));

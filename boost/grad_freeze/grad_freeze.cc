@@ -69,7 +69,7 @@ namespace {
 
 class GradFreeze final : public train::BoostAlgorithm {
  public:
-  /// starts: the first trained parameter of each variant. If empty, computed by freeze_starts.
+  /// starts: the first trained parameter of each variant; if empty, freeze_starts computes it.
   GradFreeze(int64_t groups, std::vector<size_t> starts, std::vector<int> sequence)
       : groups_(groups), sequence_(std::move(sequence)), starts_(std::move(starts)) {}
   std::string name() const override { return "grad_freeze"; }

@@ -31,7 +31,7 @@ class Sam final : public train::BoostAlgorithm {
       auto [loss, gradients] = inner(self, batch);
       TensorList before;  // includes the moving statistics of the first pass
       for (const Parameter* p : all_) before.push_back(p->value());
-      const std::shared_ptr<void> restore(nullptr, [&](void*) {  // also if the second pass throws
+      const std::shared_ptr<void> restore(nullptr, [&](void*) {  // also runs if the second pass throws
         for (size_t i = 0; i < all_.size(); ++i) {
           if (all_[i]->value().id() != before[i].id()) all_[i]->assign(before[i]);
         }
@@ -39,7 +39,8 @@ class Sam final : public train::BoostAlgorithm {
       const Tensor norm = climb(gradients.of_params);
       ops::set_rng_instance(drawn);  // dropout drops the same units in both passes
       gradients = inner(self, batch).second;
-      Tensor& last = gradients.of_params.back();  // the overflow check sees the second gradients only: pass on an overflow at the original weights
+      // The overflow check sees only the second gradients, so they must also report an overflow at the original weights.
+      Tensor& last = gradients.of_params.back();
       last = ops::where(ops::all_finite({norm}), last, ops::cast(norm, last.dtype()));
       return std::pair(loss, std::move(gradients));
     };

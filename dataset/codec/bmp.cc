@@ -86,7 +86,7 @@ struct Bmp {
 void decode_bmp(const uint8_t* data, int64_t bytes, ImageSize size, uint8_t* rgb) {
   Bmp bmp{data, bytes};
   bmp.read_header();
-  const int64_t stride = (size.width * bmp.bits + 31) / 32 * 4;  // size is below kMaxPixels in all, so nothing overflows
+  const int64_t stride = (size.width * bmp.bits + 31) / 32 * 4;  // the image has at most kMaxPixels pixels, so nothing overflows
   if (bmp.pixels < 26 || bmp.pixels > bytes || stride * size.height > bytes - bmp.pixels) throw_damaged("BMP", "the file ends within the image");
   for (int64_t y = 0; y < size.height; ++y) {
     const int64_t from = bmp.bottom_up ? size.height - 1 - y : y;

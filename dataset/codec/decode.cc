@@ -1,4 +1,4 @@
-// Selects the decoder of a file, and the error that all decoders share.
+// Selects a file's decoder, and throws the errors that all decoders share.
 #include "dataset/codec/decode.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ inline constexpr int64_t kMaxPngSide = 1'000'000;  // libpng's default limit, wh
 
 /// quality: 1 to 100. Chroma has half the resolution; the Huffman codes are the standard ones. Sides: 1 to kMaxJpegSide.
 std::vector<uint8_t> make_jpeg(const uint8_t* pixels, ImageSize size, int channels, int quality);
-/// level 0 stores rows; 1 to 9 compress differences of neighbours by run lengths. Sides: 1 to kMaxPngSide.
+/// Level 0 stores rows uncompressed; levels 1 to 9 compress differences of neighbours by run lengths. Sides: 1 to kMaxPngSide.
 std::vector<uint8_t> make_png(const uint8_t* pixels, ImageSize size, int channels, int level);
 
 }  // namespace sindri::dataset

@@ -34,8 +34,8 @@ class JpegDecoder {
   /// Rows have width * channels bytes.
   void decode_channels(int channels, uint8_t* out);
 
-  /// The box that decode_window() decodes for a window of the image. It contains the window and a margin, with which the window's
-  /// pixels equal those of a full decode. Empty width if only a full decode will do (progressive, CMYK, ...).
+  /// The box that decode_window() decodes for a window of the image. It contains the window and a margin, with which the window's pixels equal those of a full
+  /// decode. Its width is 0 if only a full decode is possible (progressive, CMYK, ...).
   struct Box {
     int64_t top = 0, left = 0, height = 0, width = 0;
   };

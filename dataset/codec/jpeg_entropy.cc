@@ -123,7 +123,7 @@ bool JpegEntropy::serves(j_decompress_ptr info) {
 void JpegEntropy::load() {
   const ptrdiff_t kept = std::max<ptrdiff_t>(0, end_ - bits_.next);
   if (bytes_.empty()) bytes_.resize(static_cast<size_t>(2 * kMostOfAnMcu + kPiece + 16));
-  // A refill may have read beyond the loaded bytes (zeros). Those bytes are read again, since they are loaded now.
+  // A refill may have read beyond the loaded bytes and got zeros. Those positions are read again, since their bytes are loaded now.
   uint8_t *const begin = bytes_.data(), *to = begin;
   if (kept > 0) std::memmove(to, bits_.next, static_cast<size_t>(kept));
   to += kept;
@@ -185,7 +185,7 @@ bool JpegEntropy::begin(j_decompress_ptr info) {
   return true;
 }
 
-// Returns 0 or libjpeg's message number for the error, as the functions below.
+// Returns 0 or libjpeg's message number for the error, as do the functions below.
 int JpegEntropy::next_segment(j_decompress_ptr info) {
   if (!from_file_) {
     if (segment_ >= listed_.size()) return JWRN_HIT_MARKER;

@@ -22,16 +22,16 @@ class JpegCodes {
   void set(const JHUFF_TBL& table, bool ac);
 
   static constexpr int kBits = 11;
-  /// Decodes a coefficient from the next kBits bits. From bit 16 the coefficient (signed), from bit 8 the zeros before it or kSpecial, from bit 0 the number
-  /// of bits used.
+  /// The first coefficient in the next kBits bits. From bit 16: the coefficient (signed); from bit 8: the number of zeros before it, or kSpecial; from bit 0:
+  /// the number of bits used.
   using Entry = uint32_t;
-  /// No coefficient. From bit 16 a symbol whose extra bits are not included, or that has none (the end of a block). If the number of
-  /// bits is 0, the code is longer than kBits.
+  /// Marks an entry without a coefficient. From bit 16 it holds a symbol whose extra bits are not included, or that has none (the end of a block). If the
+  /// number of bits is 0, the code is longer than kBits.
   static constexpr Entry kSpecial = 0x8000;
   const Entry* entries() const { return entries_.data(); }
-  /// An entry extended by what follows the coefficient if kBits hold that as well. Bits 0 to 7: the number of bits of both; from bit 32 that of the first
-  /// alone; from bit 40 the distance of the second coefficient from the first, or kEnd if the block ends; from bit 48 the second coefficient (the first
-  /// again if there is none).
+  /// An entry together with what follows the coefficient, if kBits hold that as well. Bits 0 to 7: the number of bits of both. From bit 32: the number of bits
+  /// of the first alone. From bit 40: the distance of the second coefficient from the first, or kEnd if the block ends. From bit 48: the second coefficient
+  /// (the first again if there is none).
   using Pair = uint64_t;
   static constexpr Pair kEnd = 1ull << 47;
   const Pair* pairs() const { return pairs_.data(); }

@@ -33,13 +33,13 @@ bool JpegSegments::read_frame(const uint8_t* s, size_t length) {
     across = std::max(across, h);
     down = std::max(down, v);
   }
-  if (components == 1 && (across != 1 || down != 1)) return false;  // its MCU is one block whatever these are
+  if (components == 1 && (across != 1 || down != 1)) return false;  // its MCU is one block, whatever the sampling factors are
   mcu_width_ = 8 * across;
   mcu_height_ = 8 * down;
   return height_ > 0 && width_ > 0;
 }
 
-// Copies the header segments that affect pixels; texts and thumbnails are dropped.
+// Copies the header segments that affect pixels; metadata such as comments and EXIF thumbnails is dropped.
 bool JpegSegments::read_header(const uint8_t* data, size_t bytes, size_t* scan) {
   if (bytes < 4 || data[0] != 0xff || data[1] != 0xd8) return false;
   header_.assign(data, data + 2);
@@ -157,7 +157,7 @@ void writer_warning(j_common_ptr info, int level) {
   if (level < 0) writer_exit(info);
 }
 
-/// MCUs between markers: the divisor of the row's MCUs closest to 32 pixels.
+/// MCUs between markers: the divisor of a row's number of MCUs that comes closest to 32 pixels.
 unsigned marker_interval(int64_t per_row, int64_t mcu_width) {
   int64_t best = per_row;
   for (int64_t n = 1; n <= per_row; ++n) {

@@ -12,17 +12,17 @@ namespace sindri::dataset {
 /// The positions of the segments in one file. The object is reused for other files.
 class JpegSegments {
  public:
-  /// Finds the segments of a sequential Huffman file with one scan. Returns false if it has none that divide its rows of
-  /// MCUs. The file's numbers are checked against its size.
+  /// Finds the segments of a sequential Huffman file with one scan. Returns false if it has no segments that divide its rows of MCUs. Values in the file are
+  /// checked against its size.
   bool find(const uint8_t* data, size_t bytes);
   /// Whether the last find() saw the markers of all segments, in order, up to the end of the image.
   bool complete() const { return complete_; }
   int64_t segment_width() const { return interval_ * mcu_width_; }
   int64_t mcu_width() const { return mcu_width_; }
   int64_t mcu_height() const { return mcu_height_; }
-  /// The image from (top, left), multiples of mcu_height and segment_width, to (bottom, right), likewise or the image's edge.
+  /// The image from (top, left) to (bottom, right). All four are multiples of mcu_height or segment_width, but bottom and right may also be the image's edges.
   struct Part {
-    std::span<const uint8_t> header;  ///< a file of that size without the scan's data
+    std::span<const uint8_t> header;  ///< the header of a file of that size, without the scan's data
     std::span<const std::span<const uint8_t>> segments;  ///< its segments, in the file that find() read
   };
   Part part(int64_t top, int64_t left, int64_t bottom, int64_t right);
@@ -37,7 +37,7 @@ class JpegSegments {
   size_t size_at_ = 0;  // offset of height and width in it
   int64_t height_ = 0, width_ = 0, mcu_width_ = 0, mcu_height_ = 0, interval_ = 0, per_row_ = 0, rows_ = 0;
   bool complete_ = false;
-  std::vector<size_t> begins_;  // of each segment; the last entry is the end + 2
+  std::vector<size_t> begins_;  // start of each segment; the last entry is the end + 2
   std::vector<uint8_t> part_;
   std::vector<std::span<const uint8_t>> part_segments_;
 };

@@ -92,9 +92,8 @@ class CifarSource : public Source {
     throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", who_, what), o_.dataset_dir, "the dataset is not complete; unpack or download it again");
   }
 
-  // A file truncated between two records is recognised by its size only, so only files of the published sets are checked: those in a folder with the list
-  // of class names, or next to a file of the published size. If whole files are missing, the dataset is smaller, which may be intended: a warning names
-  // the missing files.
+  // Truncation between two records shows only in a file's size. So sizes are checked only for the published sets: folders with the list of class names, or with
+  // a file of the published size. If whole files are missing, the dataset is smaller, which may be intended, so a warning names the missing files.
   void check_complete(const std::vector<DirEntry>& entries, const std::vector<std::string>& names) const {
     bool published =
         std::any_of(entries.begin(), entries.end(), [&](const DirEntry& e) { return e.name == (hundred_ ? "fine_label_names.txt" : "batches.meta.txt"); });
@@ -116,7 +115,7 @@ class CifarSource : public Source {
       rows += records_in(static_cast<size_t>(at - names.begin()));
       gaps = missing;
     }
-    if (published) gaps = missing;  // five files if published, else as many as the largest number
+    if (published) gaps = missing;  // all five files if published, else those up to the largest number present
     if (rows > 0 && !gaps.empty())
       log::warn("data", fmt::format("{}: {} has no {}; the other files hold {} training rows", who_, o_.dataset_dir, fmt::join(gaps, ", "), rows));
   }

@@ -74,7 +74,7 @@ class ChoiceOp : public RowOp {
   /// The result of several chains in sequence, each of which may be skipped.
   std::vector<ColumnInfo> some_of_all(const ColumnInfo& in) const {
     ColumnInfo c = in;
-    // Twice, since the last result may be the first chain's input.
+    // Two rounds, because the last chain's result may be the first chain's input (random order).
     for (int round = 0; round < 2; ++round) {
       for (const auto& chain : chains_) c = either_column(infer_chain(chain, c), c);
     }

@@ -14,7 +14,7 @@ void brightness(const cv::Mat& in, cv::Mat& out, double factor);
 void contrast(const cv::Mat& in, cv::Mat& out, double factor);
 /// grey * (1 - factor) + x * factor. 3 channels.
 void saturation(const cv::Mat& in, cv::Mat& out, double factor);
-/// Rotates the hue by a fraction of a circle. For bytes hue and saturation are rounded to bytes in between. 3 channels.
+/// Rotates the hue by a fraction of a circle. For bytes, the intermediate hue and saturation are rounded to bytes. 3 channels.
 void hue(const cv::Mat& in, cv::Mat& out, double circles);
 /// blurred * (1 - factor) + x * factor. The blur is (the 3 x 3 neighbours + 4 x) / 13; border pixels are unchanged.
 void sharpness(const cv::Mat& in, cv::Mat& out, double factor);

@@ -185,10 +185,10 @@ std::pair<int, int> Transform::columns() const { return {op_->num_inputs(), op_-
 
 namespace {
 
-/// Results are written to tensors if their shapes are known in advance, else to scratch.
 // Limit for the result of one call: allocating more would fail, or leave no memory for anything else.
 constexpr int64_t kMostElements = int64_t{1} << 31;
 
+/// Results are written to tensors if their shapes are known in advance, else to scratch.
 std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs, const DrawKey& key) {
   const DeviceScope host(Device{});
   const size_t outputs = static_cast<size_t>(op.num_outputs());

@@ -24,7 +24,7 @@ ImageDims image_dims(const Value& v, const char* who) {
 
 std::pair<int64_t, int64_t> size_by_short_edge(int64_t height, int64_t width, int64_t edge, vision::LongEdge long_edge) {
   const float exact = static_cast<float>(std::max(height, width)) / static_cast<float>(std::min(height, width)) * static_cast<float>(edge);
-  // Limited to just above what is rejected anyway: a larger number may not fit in 64 bits.
+  // Limited to a size that is rejected anyway, because a larger number may not fit in 64 bits.
   const float bounded = std::min(exact, static_cast<float>(4 * kMaxResizedSide));
   const int64_t longer = long_edge == vision::LongEdge::kRound ? std::lround(bounded) : static_cast<int64_t>(bounded);
   return height <= width ? std::pair(edge, longer) : std::pair(longer, edge);

@@ -12,7 +12,8 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// The position of this rank. Groups from number `whole` on, if any, are first combined into groups before them and get the result back.
+/// The position of this rank. `whole` is the largest power of two up to `groups`. Group g >= whole is first combined into group g - whole and receives the
+/// result at the end.
 struct Place {
   comm::Communicator& group;
   int64_t members, groups, whole, own_group, local;
@@ -21,7 +22,8 @@ struct Place {
 /// Throws CommError (kLayout) for numbers of ranks and groups that do not match.
 SINDRI_API Place place_of(comm::Communicator& group, const AdaptiveSumAttrs& a);
 
-/// A norm below this has a square that is not safe to divide by: the tensor's factor is 1 and it does not change the other one.
+/// A squared norm below this is not safe to divide by: the tensor's factor is then 1, and it does not change the other tensor's factor unless that one is as
+/// small.
 inline constexpr double kTiny = 1.5e-154;
 
 }  // namespace sindri::comm_ops

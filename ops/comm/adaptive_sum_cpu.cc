@@ -1,6 +1,6 @@
-// adaptive_sum on the CPU. One buffer holds all tensors and is partitioned by elements: rank l of a group has the l-th part. Parts are combined by vector
-// halving, distance doubling: in round s ranks whose group numbers differ by 2^s exchange halves, so that each holds one half of what it had, for both groups.
-// Products of tensors that several ranks hold are summed over these ranks. After the last round the halves return the same way.
+// adaptive_sum on the CPU. One buffer holds all tensors and is partitioned by elements: rank l of each group processes the l-th part. Parts are combined by
+// vector halving, distance doubling. In round s, ranks whose group numbers differ by 2^s exchange halves: each then holds one half of its previous range,
+// combined for both groups. Products of tensors that several ranks hold are summed over these ranks. After the last round the halves return in the same way.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ template <class T> class Sum {
     for (size_t t = 0; t < tensors; ++t) {
       std::copy_n(x_.begin() + ends_[t], ends_[t + 1] - ends_[t], out[t].as<T>());
       double* const row = out[tensors].as<double>() + 2 * t;
-      row[0] = norms[t] / static_cast<double>(p_.groups);  // each group has it
+      row[0] = norms[t] / static_cast<double>(p_.groups);  // every group holds the sum, so it was counted once per group
       row[1] = norms[tensors + t];
     }
   }
@@ -88,7 +88,8 @@ template <class T> class Sum {
     return out;
   }
 
-  // {a·b, a·a, b·b} of every tensor within r, with a from the group of the lower number. y holds the other side's r from 0 on.
+  // Returns {a·b, a·a, b·b} of every tensor within r, where a belongs to the group with the lower number. y holds the other side's elements of r from index 0
+  // on.
   std::vector<double> products(const Range& r, bool own_first) const {
     std::vector<double> out(3 * (ends_.size() - 1), 0);
     each(r, [&](size_t t, const Range& b) {
@@ -102,7 +103,8 @@ template <class T> class Sum {
     return out;
   }
 
-  // Sums over the ranks of a group, then over the 2^rounds groups of a block. A sum of two terms is bitwise identical on both sides, so all ranks get the same.
+  // Sums over the ranks of a group, then over the 2^rounds groups of a block. A sum of two terms is bitwise identical on both sides, so all ranks get the same
+  // result.
   void add_up(std::vector<double>* s, int rounds) {
     const auto count = static_cast<int64_t>(s->size());
     if (p_.members > 1) {

@@ -1,6 +1,6 @@
-// adaptive_sum on CUDA devices: the messages of the CPU's kernel (see adaptive_sum_cpu.cc for their order) on the stream of the op's lane, and its arithmetic
-// in kernels over all tensors at once. Products are summed in float64, in chunks of 16,384 elements and then over the chunks of a tensor in order. They stay on
-// the device, so the host does not wait.
+// adaptive_sum on CUDA devices. It sends the same messages as the CPU kernel (see adaptive_sum_cpu.cc for their order) on the stream of the op's lane, and
+// computes in kernels over all tensors at once. Products are summed in float64: in chunks of 16,384 elements, then over the chunks of a tensor in order. They
+// stay on the device, so the host does not wait.
 #include <utility>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace {
 using namespace comm_ops;
 using namespace cuda;
 
-// The part of one tensor in a range: x from `x`, the other side's from `y`.
+// The part of one tensor in a range: this rank's elements are at `x`, the other side's at `y`.
 struct Part {
   const void *x, *y;
   int64_t numel;
@@ -79,7 +79,7 @@ __global__ void add_all(double* s, const double* all, int64_t count, int64_t mem
     s[i] = sum;
   }
 }
-/// The last result: rows of |sum|² (each group has it) and Σ|x|².
+/// Writes the op's last result: rows of |sum|² and Σ|x|². Every group holds the sum, so `after` counts it once per group.
 __global__ void write_norms(const double* after, const double* before, double* to, int64_t tensors, double groups) {
   for (int64_t t = global_thread(); t < tensors; t += global_threads()) {
     to[2 * t] = after[t] / groups;
@@ -152,7 +152,7 @@ template <class T> class Sum {
     launch_moves<T, T>(call_, moves, 1);
   }
 
-  // The parts of the tensors in r. y holds the other side's r from 0 on.
+  // The parts of the tensors in r. y holds the other side's elements of r from index 0 on.
   std::vector<Part> parts(const Range& r, bool with_y) const {
     std::vector<Part> all;
     for (size_t t = 0; t + 1 < ends_.size(); ++t) {
@@ -179,7 +179,8 @@ template <class T> class Sum {
                      [&](const Table<Part>& table, int64_t blocks) { launch(call_, grid_of(blocks), combine<T>, table, doubles(at_.sums), own_first); });
   }
 
-  // Sums over the ranks of a group, then over the 2^rounds groups of a block. A sum of two terms is bitwise identical on both sides, so all ranks get the same.
+  // Sums over the ranks of a group, then over the 2^rounds groups of a block. A sum of two terms is bitwise identical on both sides, so all ranks get the same
+  // result.
   void add_up(int rounds) const {
     const int64_t count = 3 * at_.tensors;
     double* const s = doubles(at_.sums);

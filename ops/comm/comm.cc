@@ -1,7 +1,7 @@
-// Collective calls as ops: shapes and gradients. Gradient rules are MindSpore's for the calls that it has.
+// Collective calls as ops: shapes and gradients. Calls that MindSpore also has use its gradient rules.
 //
-// They run on the communication lane and have an effect outside this process, so no pass merges, folds or drops one: a rank that omitted a call
-// would leave the others waiting. For the same reason a rule makes its calls whatever gradients are needed.
+// Collective ops run on the communication lane and have an effect outside this process, so no pass merges, folds or drops one: a rank that omitted a call would
+// leave the others waiting. For the same reason a gradient rule makes all of its calls, whichever gradients are needed.
 #include "sindri/ops/comm.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ std::vector<TensorMeta> infer_all_reduce(const Attrs& attrs, Span<const TensorMe
   return plain(in);
 }
 
-// All gradients of a call, with zeros if an output has none: the same call on every rank.
+// The gradients of all outputs of a call, zeros for outputs without one, so that every rank makes the same call.
 TensorList all_douts(const VjpContext& c) {
   TensorList d(c.dout.begin(), c.dout.end());
   for (size_t i = 0; i < d.size(); ++i)

@@ -1,4 +1,4 @@
-// Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on one thread, parallel to those that
+// Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on a separate thread, in parallel with the threads that
 // compute, and do their own arithmetic without a thread team.
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ template <class Half> void widen(const void* from, float* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(in[i]);
 }
 
-// Whether any exponent is all ones. Uses integers, so that compilers compare many at once.
+// Whether any exponent is all ones. Uses integers, so that compilers vectorise the comparisons.
 template <class Bits, Bits exponent> bool has_nonfinite(const void* data, int64_t n) {
   const auto* const p = static_cast<const Bits*>(data);
   constexpr int64_t kPiece = 4096;
@@ -193,7 +193,7 @@ void neighbor_exchange(const KernelQuery& q, Span<const Buffer> in, Span<const B
   }
 }
 
-// The only kernels of these ops; the op suite calls the one with the lowest priority "reference".
+// These ops have no other kernels. They are named "reference" because the op suite expects that name for the kernel with the lowest priority.
 const bool kAllReduce = register_kernel({.op = "all_reduce", .name = "reference", .priority = kReferencePriority, .make = [](const KernelQuery& q) {
                                            return std::unique_ptr<Kernel>(std::make_unique<AllReduce>(q));
                                          }});

@@ -28,7 +28,7 @@ int64_t bytes_of(const Buffer& b) { return b.meta->nbytes(); }
 
 // ----- watched calls -----
 
-// In pinned memory: the first finding of a watched call that the host has not read yet.
+// The first operand with a non-finite element that a watched call found and the host has not read yet. Stored in pinned memory.
 struct Finding {
   unsigned written, unused;
   int64_t index, tensor, tensors;
@@ -44,7 +44,7 @@ struct Watched {
   uint32_t first_block;
   int tensor;
 };
-// Finds the lowest index of a tensor that is not finite.
+// Finds the lowest index of a tensor that has a non-finite element.
 template <class E> __global__ void look(const __grid_constant__ Table<Watched> table, int* lowest) {
   const Chunk<Watched> c = chunk_of(table);
   const E* const from = static_cast<const E*>(c.entry.from);

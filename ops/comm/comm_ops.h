@@ -51,11 +51,12 @@ struct ExchangeAttrs {
 
 /// Throws ValueError, naming `op`, if the name is not sum, mean, max, min or prod.
 SINDRI_API ReduceOp parse_reduce_op(const char* op, const std::string& name);
-/// Converts to and from ExchangeAttrs::shapes. Throws ValueError for numbers that are not such a list.
+/// Converts to and from ExchangeAttrs::shapes. Throws ValueError if the values are not such a list.
 std::vector<int64_t> pack_shapes(const std::vector<Shape>& shapes);
 std::vector<Shape> unpack_shapes(const std::vector<int64_t>& packed);
 
-/// Returns the finding of watched calls on devices. ops::take_nonfinite_operand asks it after the host's own. Registered at load time.
+/// Returns the non-finite operand that watched calls on devices found, if any. ops::take_nonfinite_operand calls it after it has checked the host's own
+/// findings. Registered at load time.
 using NonFiniteSource = std::optional<ops::NonFiniteOperand> (*)();
 SINDRI_API bool add_nonfinite_source(NonFiniteSource source);
 

@@ -1,4 +1,4 @@
-// Gradients that are reduced in place are computed in the communicator's shared memory if it has any: ranks of one host under MPI.
+// Gradients that are reduced in place are computed in the communicator's shared memory if it has any, which is the case for ranks of one host under MPI.
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -19,7 +19,7 @@ struct Taken {
 };
 constinit RuntimeSlot<std::vector<Taken>> taken;
 
-// Empty: no shared memory. 16-bit wires are staged in any case.
+// Returns the group whose shared memory is used; empty if it has none. 16-bit wires are staged in any case.
 std::string key(const Attrs& attrs) {
   const auto& a = attrs.as<AllReduceNodeAttrs>();
   const comm::Communicator& group = comm::find_group(a.group);

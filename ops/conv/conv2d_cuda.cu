@@ -1,5 +1,5 @@
-// conv2d, its two gradients and conv2d_bias_act by Sindri's own product (src/device/cuda/product.h), each as a product with windows of an image that are never
-// written to memory. With G groups, P = N OH OW pixels and T = KH KW positions of the kernel, for each group
+// conv2d, its two gradients and conv2d_bias_act by Sindri's own product (src/device/cuda/product.h). Each is a product with windows of an image, which are
+// never written to memory. With G groups, P = N OH OW pixels and T = KH KW positions of the kernel, for each group
 //   y  [P, O/G]        = windows of x  [P, T C/G]       w^T [T C/G, O/G]
 //   dx [N H W, C/G]    = windows of dy [N H W, T O/G]   w   [T O/G, C/G]     dy's rows are stride apart: positions between them are zero
 //   dw [O/G, T C/G]    = dy^T [O/G, P]                  windows of x [P, T C/G]

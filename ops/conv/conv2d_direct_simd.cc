@@ -83,7 +83,7 @@ SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict
     for (int64_t o = 0; o < d.o; ++o) y[p * d.o + o] = lanes[p * kLanes + o];
 }
 
-// Splits a row into as few blocks as kMost allows, of nearly equal length: short blocks leave the multipliers waiting for each other.
+// Splits a row into as few blocks of at most `most` as possible, of nearly equal length: short blocks leave the multipliers waiting for each other.
 SINDRI_SIMD_INLINE int64_t block_length(int64_t left, int64_t most) {
   const int64_t blocks = (left + most - 1) / most;
   return (left + blocks - 1) / blocks;
@@ -251,9 +251,9 @@ SINDRI_SIMD_INLINE void input_grad_sums(const DirectInputGrad& d, const float* _
   }
 }
 
-// Runs of neighbouring pixels overlap in dx, and a load that overlaps a recent store waits for it. So the sums of all kernel rows are computed first. They are
-// then added pixel by pixel, over all kernel rows. An addition thus overlaps only that of the previous pixel in the same row, a whole round of kernel rows
-// earlier.
+// Runs of neighbouring pixels overlap in dx, and a load that overlaps a recent store waits for it. So the sums of all kernel rows are computed first and then
+// added pixel by pixel, each time over all kernel rows. An addition then overlaps only the previous pixel's addition in the same row, which is a whole round of
+// kernel rows earlier.
 template <class V, int kPixels> SINDRI_SIMD_INLINE void input_grad_block(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
   const int64_t length = direct_run_length(d.run);
   alignas(64) float sums[kDirectMaxKernelRows * kPixels * kDirectRunBlock];

@@ -24,7 +24,8 @@ struct DirectInputGrad {
   int64_t pixel_stride, row_stride, kernel_row_stride;
   int64_t ow, o;
 };
-/// Elements of a run in the packed weight, and the number of elements that an update may write past its end (it adds zeros there).
+/// kDirectRunBlock: runs in the packed weight are padded to a multiple of this, and an update may write this many elements past the end of a run (it adds zeros
+/// there). kDirectMaxKernelRows: the largest supported number of kernel rows.
 inline constexpr int64_t kDirectRunBlock = 32, kDirectMaxKernelRows = 16;
 inline int64_t direct_run_length(int64_t run) { return (run + kDirectRunBlock - 1) / kDirectRunBlock * kDirectRunBlock; }
 

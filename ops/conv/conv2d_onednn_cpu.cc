@@ -395,12 +395,13 @@ std::string reject_common(const KernelQuery& q) {
   const ConvGeometry g = conv::geometry_of(q);
   if (g.empty()) return "an operand has no elements";
   if (const std::string far = out_of_bounds(g); !far.empty()) return far;
-  // Over channels-last images the library gathers pixels in blocks of 8 channels, or 16 with AVX-512, even if there are fewer: wrong gradients
-  // and a corrupted heap (github.com/uxlfoundation/oneDNN/issues/6035; 2.6.3).
+  // Over channels-last images the library gathers pixels in blocks of 8 channels, or 16 with AVX-512, even if there are fewer channels. The gradients are then
+  // wrong and the heap is corrupted (github.com/uxlfoundation/oneDNN/issues/6035; 2.6.3).
   const bool strided_pointwise = g.kh * g.kw == 1 && (g.stride_h > 1 || g.stride_w > 1);
   if (conv::direction_of(q) == Direction::kWeightGrad && strided_pointwise && g.c_per_group() < 16)
     return "oneDNN writes past its workspace for 1x1 kernels with a stride over fewer than 16 channels";
-  // The library fills rows of tiles with the pixels after the window, multiplied by zero weights: infinity there causes NaN here.
+  // The library fills rows of tiles with the pixels that follow the window and multiplies them by zero weights. An infinity among them becomes NaN in the
+  // result.
   constexpr int64_t kFewChannels = 4;
   if (conv::direction_of(q) == Direction::kForward && q.in[0].dtype == DType::kBFloat16 && cpu_isa() == CpuIsa::kAvx512Amx && g.kh * g.kw > 1 &&
       g.c_per_group() <= kFewChannels)

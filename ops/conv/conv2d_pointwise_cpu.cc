@@ -18,7 +18,7 @@ namespace {
 
 using conv::ConvGeometry;
 
-constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float)), kBlock = 192;  // pixels, about: a panel of each operand fits the first-level cache
+constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float)), kBlock = 192;  // pixels (approximate): a panel of each operand fits the first-level cache
 
 class PointwiseWeightGrad final : public Kernel {
  public:

@@ -17,7 +17,7 @@ namespace {
 
 using conv::ConvGeometry, conv::kTileDepth;
 
-constexpr int64_t kBlock = 384;  // pixels, about: a panel of each operand fits the first-level cache, all panels the second
+constexpr int64_t kBlock = 384;  // pixels (approximate): a panel of each operand fits the first-level cache, all panels the second
 constexpr int64_t kHalf = 2, kFloat = 4;  // bytes
 
 int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }

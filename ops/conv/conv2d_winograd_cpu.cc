@@ -25,7 +25,7 @@ namespace {
 using conv::ConvGeometry, conv::Direction;
 using winograd::kPositions;
 
-constexpr int64_t kBlockBytes = 1 << 20;  // transformed operands of a block, about
+constexpr int64_t kBlockBytes = 1 << 20;  // approximate size of a block's transformed operands
 constexpr int64_t kLargeWeights = 1 << 20;  // bytes; larger transformed weights do not stay in the cache next to a block
 // Padding of one cache line between rows of transformed pixels, and between the operands of the 16 positions. With strides that are multiples of a power of two
 // they would share a few cache sets, and a transform writes to all positions at once.

@@ -3,8 +3,8 @@
 
 #include <immintrin.h>
 
-// Files compiled per instruction set are compiled for every set (cmake/sindri_simd.cmake). These functions exist for one set only, and
-// nothing they call is shared with other files.
+// This is not a *_simd.cc file: those are compiled for every instruction set (cmake/sindri_simd.cmake), but these functions exist for one set only. Nothing
+// that they call is shared with other files.
 #define SINDRI_TILES __attribute__((target("avx512f,avx512bw,avx512vl,amx-tile,amx-bf16")))
 
 namespace sindri::conv {

@@ -12,7 +12,7 @@ namespace {
 using namespace curvature;
 
 struct Sizes {
-  Blocks a, g;  ///< g without an inverse: pieces of rows that threads share
+  Blocks a, g;  ///< without an inverse for G, `g` divides the rows into pieces that threads share
   int64_t groups;
   double scale;
   bool has_g;

@@ -1,6 +1,7 @@
 // damped_inverse on CUDA devices: M + damping·I = L·Lᵀ, X = L⁻¹, M⁻¹ = Xᵀ·X. Blocks that fit into shared memory (up to about 230 float32 rows on an H100) are
-// inverted by one thread block each. Wider ones are in the workspace and factored in panels of 64 columns, whose products all thread blocks share, in about
-// 3·d/64 launches. A flag in device memory records whether a block could be inverted. The last kernel reads it and otherwise returns `previous`.
+// inverted by one thread block each. Wider blocks are stored in the workspace and factored in panels of 64 columns. All thread blocks share the products of a
+// panel; this takes about 3·d/64 launches. A flag in device memory records whether a block could be inverted. The last kernel reads it and otherwise returns
+// `previous`.
 #include "ops/curvature/blocks.h"
 #include "ops/curvature/tiles_cuda.h"
 #include "src/device/cuda/cholesky.h"

@@ -91,9 +91,9 @@ std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
   return out;
 }
 
-// A single result belongs to the last step, and the elementwise trait lets it take any operand's memory. With several results, a
-// result may take the memory of an input that no later step reads: only the first result computed from then on, so that no two
-// take the same.
+// A single result belongs to the last step, and the elementwise trait lets it take the memory of any operand. With several results, a result may take the
+// memory of an input that no later step reads. Only the first result computed in or after the step that uses the input last may take it, so that no two results
+// take the same memory.
 bool may_overwrite(const Attrs& attrs, size_t, size_t out, size_t in) {
   const ClusterProgram program = parse_cluster(attrs.as<ClusterAttrs>().program);
   size_t last_use = 0;

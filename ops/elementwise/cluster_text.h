@@ -13,7 +13,7 @@ struct ClusterText {
   std::string text;  ///< defines the kernel `sindri_cluster` with one argument, ClusterArgs (generated_cluster.h)
   int vector = 1;  ///< elements that a thread computes at a time
 };
-/// `walk` describes the operands `in`. Shapes are arguments of the kernel, so clusters that differ only in sizes share a text.
+/// `walk` describes the operands `in`. Shapes are arguments of the kernel, so clusters that differ only in sizes share one generated source.
 ClusterText cluster_text(const ClusterProgram& program, Span<const TensorMeta> in, const OperandWalk& walk);
 
 }  // namespace sindri::elementwise

@@ -71,8 +71,8 @@ constexpr OpTraits binary_traits(std::string_view op, Domain domain, uint32_t in
           .role = role_of(op)};
 }
 
-// The rule of ops whose derivative is 0 wherever it exists, so that results that depend on them can be differentiated again. Results that are never
-// floats need none.
+// The gradient rule of ops whose derivative is 0 wherever it exists. With it, results that depend on such ops can be differentiated again. Ops whose results
+// are never floats need no rule.
 std::vector<Tensor> no_gradients(const VjpContext& c) { return std::vector<Tensor>(c.in.size()); }
 constexpr bool makes_floats(Domain domain) { return domain != kPredicate && domain != kIntegral; }
 

@@ -1,5 +1,5 @@
-// Included by the text of a generated cluster (cluster_text.h). NVRTC gets this file from memory; the host run's stand-in compiles it for the host. Its
-// functions compute the same as those of elementwise_cuda.cu, so that results are bitwise identical.
+// Included by the generated source of a cluster (cluster_text.h). NVRTC gets this file from memory; the host run's replacement of NVRTC compiles it for the
+// host. Its functions compute the same as those of elementwise_cuda.cu, so that results are bitwise identical.
 #pragma once
 
 #include "ops/elementwise/wrapping_int.h"
@@ -26,7 +26,7 @@ struct ClusterArgs {
   int64_t stride[12][8];
 };
 
-#ifdef SINDRI_GENERATED_CLUSTER  // the text defines it
+#ifdef SINDRI_GENERATED_CLUSTER  // the generated source defines it
 
 #ifdef __CUDACC_RTC__
 #define SINDRI_GENERATED __device__ __forceinline__

@@ -1,4 +1,4 @@
-// The generated kernel of elementwise_cluster. It is preferred to the interpreter (elementwise_cuda.cu) if NVRTC can compile the cluster's text.
+// The generated kernel of elementwise_cluster. It is preferred to the interpreter (elementwise_cuda.cu) if NVRTC can compile the cluster's generated source.
 #include <algorithm>
 #include <bit>
 #include <memory>

@@ -15,7 +15,7 @@ struct GroupClusterAttrs {
   SINDRI_ATTRS(GroupClusterAttrs, program, tensors, layouts)
 };
 
-/// The operands and results of each tensor: `inputs` and `results` of each, in sequence.
+/// A parsed group: each tensor has `inputs` operands and `results` results, and those of all tensors follow one another.
 struct ClusterGroup {
   ClusterProgram program;
   size_t tensors = 0, inputs = 0, results = 0;

@@ -15,7 +15,7 @@ namespace sindri::linalg {
 
 using namespace cuda;
 
-/// Blocks per launch, each of which continues with the matrix gridDim.x further on, and threads for a matrix whose longer side is n.
+/// The number of blocks per launch, and the number of threads for a matrix whose longer side is n. A block processes every gridDim.x-th matrix.
 inline int64_t blocks_for(int64_t batch) { return std::min<int64_t>(batch, 132 * 8); }
 inline unsigned threads_for(int64_t n) { return n <= 8 ? 32 : n <= 32 ? 128 : n <= 200 ? 256 : 1024; }
 inline Grid grid_for_matrices(int64_t batch, int64_t n, int64_t shared = 0) {
@@ -39,7 +39,7 @@ template <class F> void with_type(DType t, F&& f) {
 /// The site at which a kernel reports (matrix, cause) for operand 0.
 inline ErrorSite stack_site(const Call& call, ErrorThrower thrower) {
   static std::mutex mutex;
-  static std::deque<TensorMeta> kept;  // errors are raised after the call; the program has as many entries as shapes
+  static std::deque<TensorMeta> kept;  // errors are raised after the call, so entries are kept: one per shape
   TensorMeta meta = *call.in[0].meta;
   meta.device = {};
   const std::lock_guard lock(mutex);

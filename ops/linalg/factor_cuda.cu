@@ -76,8 +76,8 @@ struct Solve {
   bool forward, transpose, unit;
 };
 
-// x is initialised with b; each step subtracts the finished row from the remaining ones. Rows are divided by the diagonal at the end: the others need
-// x[i]/a[i][i], and no thread changes row i any more, so a step needs one barrier.
+// x is initialised with b; each step subtracts the finished row from the remaining ones. Rows are divided by the diagonal only at the end. Other rows need
+// x[i]/a[i][i], but no thread changes row i any more, so a step needs one barrier.
 template <class T> __global__ void solve(const T* a_all, const T* b_all, T* x_all, Solve s) {
   const int64_t matrix = blockIdx.x / s.tiles, column = blockIdx.x % s.tiles * s.width + threadIdx.x % s.width, group = threadIdx.x / s.width,
                 groups = blockDim.x / s.width;

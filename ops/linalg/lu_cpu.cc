@@ -13,7 +13,7 @@ namespace {
 
 using namespace linalg;
 
-// Row k below the diagonal of column k and the rest to the right of it, k = 0 … n-1. A column without a pivot is unchanged.
+// Step k = 0 … n-1 divides column k below the diagonal by the pivot and updates the elements to the right of it. A column without a pivot is unchanged.
 template <class T> void eliminate(const T* a, T* packed, int64_t* rows, int64_t n) {
   std::vector<double> w(a, a + n * n);
   const auto at = [&](int64_t i, int64_t j) -> double& { return w[static_cast<size_t>(i * n + j)]; };

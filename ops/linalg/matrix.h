@@ -46,7 +46,7 @@ void for_each_matrix(int64_t batch, int64_t cost, const std::function<int64_t(in
 
 /// Throws ValueError for a matrix with NaN or infinite elements, on which iterative methods may not converge.
 void check_finite(const char* op, const Buffer& a);
-/// Throws that error for element `at` of a batch of matrices, which has the value `value`.
+/// Throws check_finite's error for element `at` of a batch of matrices, which has the value `value`.
 [[noreturn]] SINDRI_API void throw_element(const char* op, const TensorMeta& a, int64_t at, double value);
 // Errors of kernels for a matrix that they cannot process, on every device.
 [[noreturn]] SINDRI_API void throw_not_positive(const TensorMeta& a, int64_t matrix, int64_t pivot);

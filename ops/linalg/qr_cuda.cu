@@ -1,5 +1,5 @@
-// qr on CUDA devices by Householder reflections, in double for both types: one thread block per matrix, which is stored by columns in the workspace; a warp
-// reflects a column.
+// qr on CUDA devices by Householder reflections, in double for both types: one thread block per matrix. The matrix is stored by columns in the workspace, and a
+// warp reflects one column at a time.
 #include "ops/linalg/batch_cuda.h"
 
 namespace sindri::qr_cuda {

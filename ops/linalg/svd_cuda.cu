@@ -43,8 +43,8 @@ template <class Partial> SINDRI_DEVICE void rotate_columns(double* x, double* v,
   __syncthreads();
 }
 
-// Sets column c of u [m, columns before it orthonormal] to a unit vector orthogonal to columns 0 … c - 1: the first unit vector with a sufficient
-// remainder. Serial in c; only used for rank-deficient matrices.
+// Sets column c of u to a unit vector orthogonal to columns 0 … c - 1, which are orthonormal and have m elements each. It starts from the first coordinate
+// vector with a sufficient remainder. Serial in c; only used for rank-deficient matrices.
 template <class Partial> SINDRI_DEVICE void complete_column(double* u, int64_t m, int64_t c, Partial&& partial) {
   double* const x = u + c * m;
   for (int64_t e = 0; e < m; ++e) {

@@ -1,5 +1,5 @@
-// Softmax cross entropy with integer or probability labels, and the checks of labels and of probabilities, on CUDA devices. Memory traffic: the logits once
-// from memory (and probability labels), once more from the caches, and the gradient once. In float; double for float64.
+// Softmax cross entropy with integer or probability labels, and the checks of labels and of probabilities, on CUDA devices. Memory traffic: the logits (and
+// probability labels) once from memory and once more from the caches, and the gradient once. Computed in float, or in double for float64.
 //
 // The logarithm of a probability is (x - max) - log(sum), never x minus a rounded log-sum-exp, so that large logits keep their precision.
 #include "ops/loss/loss_common.h"

@@ -24,7 +24,7 @@ struct CtcSample {
   bool skips(size_t s) const { return s >= 2 && classes[s] != classes[s - 2]; }
 };
 
-/// The possible errors of a batch: a number of steps, a number of labels, or a label.
+/// The possible errors of a batch: an invalid number of steps, an invalid number of labels, or an invalid label.
 enum class CtcFault : int { kSteps, kLength, kLabel };
 /// Throws the DataError for `number` of a sample. `bound`: T, the largest number of labels, or the number of classes.
 [[noreturn]] SINDRI_API void throw_ctc_fault(const char* op, CtcFault fault, int64_t number, int64_t bound, int64_t sample, int64_t samples);

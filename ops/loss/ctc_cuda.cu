@@ -1,6 +1,6 @@
-// Connectionist temporal classification on CUDA devices: a block for each sample, its threads over the states of the target with blanks, step by step (each
-// needs the previous one). Recursions, names and precision (log space, double) are those of ctc_loss_cpu.cc. Memory traffic: log_probs of the target's classes
-// once per recursion; tables of alpha, [steps, states] doubles, are written and read once for the gradient.
+// Connectionist temporal classification on CUDA devices: one block per sample, whose threads share the states of the target with blanks. Steps run in sequence,
+// since each needs the previous one. Recursions, names and precision (log space, double) are those of ctc_loss_cpu.cc. Memory traffic: log_probs of the
+// target's classes once per recursion; for the gradient, tables of alpha ([steps, states] doubles) are written and read once.
 #include <algorithm>
 
 #include "ops/loss/ctc.h"

@@ -40,7 +40,7 @@ SINDRI_API AxisView axis_view(const Shape& shape, int64_t axis, const char* op);
 inline int64_t load_label(const Buffer& labels, int64_t i) { return labels.meta->dtype == DType::kInt32 ? labels.as<int32_t>()[i] : labels.as<int64_t>()[i]; }
 /// Throws DataError(kLabelRange) naming the first row whose label is neither in [0, classes) nor ignore_index.
 void check_labels(const char* op, const Buffer& labels, int64_t classes, int64_t ignore_index);
-/// Throws that DataError, for the label of one of `rows` rows.
+/// Throws check_labels' DataError for the label of `row`, one of `rows` rows.
 [[noreturn]] SINDRI_API void throw_bad_label(const char* op, int64_t label, int64_t row, int64_t rows, int64_t classes, int64_t ignore_index);
 /// Throws check_probabilities' ValueError.
 [[noreturn]] SINDRI_API void throw_bad_probability(double value);

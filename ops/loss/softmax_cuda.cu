@@ -55,7 +55,7 @@ template <class E> __global__ void softmax_grad_rows(const E* dy, const E* y, E*
   });
 }
 
-// ----- along a dimension other than the last: [outer, n, inner], threads of a block side by side over `inner`, the rest of it over n -----
+// ----- along a dimension other than the last: [outer, n, inner]; `across` neighbouring threads of a block cover `inner`, and its rows of threads cover n -----
 
 struct Columns {
   int64_t outer, n, inner;
@@ -125,7 +125,7 @@ template <class E> __global__ void softmax_grad_columns(const E* dy, const E* y,
 Columns columns_of(const ops::AxisView& v, Grid* grid) {
   const auto power = [](int64_t n, int64_t most) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(n, 1, most)))); };
   Columns c{v.outer, v.width, v.inner, 1, 1};
-  // A thread has at least about eight elements of a long dimension; a short dimension leaves the block to columns.
+  // A thread has at least about eight elements of a long dimension. If the dimension is short, the block's threads are used for columns instead.
   const int down = power(ceil_div(v.width, 8), kThreads / power(v.inner, 32));
   c.across = std::min(power(v.inner, kThreads), kThreads / down);
   c.blocks = ceil_div(v.inner, c.across);

@@ -18,7 +18,7 @@ constexpr int64_t kLanes = 16, kRun = 1024, kBlock = 64;
 
 template <class A> SINDRI_SIMD_INLINE A larger(A m, A v) { return (v > m) | (v != v) ? v : m; }
 
-// Sum over i of term(i) in a fixed order: lanes within a run, runs in double.
+// Sum over i of term(i) in a fixed order: by lanes within a run; the sums of runs are added in double.
 template <class A, class F> SINDRI_SIMD_INLINE double sum_terms(int64_t n, F term) {
   double total = 0;
   for (int64_t start = 0; start < n; start += kRun) {
@@ -70,7 +70,8 @@ template <class T> SINDRI_SIMD_INLINE void row(bool log, const T* x, T* y, int64
   for (int64_t i = 0; i < n; ++i) narrow(simd_math::exp(widen(x[i]) - m) * inverse, &y[i]);
 }
 
-// totals[c] = the sum over k < width of the terms that add(k, sums) adds to sums[c]: kRun rows at a time, these in double.
+// totals[c] = the sum over k < width of the terms that add(k, sums) adds to sums[c]. Runs of kRun rows are summed separately, and their sums are added in
+// double.
 template <class A, class F> SINDRI_SIMD_INLINE void sum_columns(int64_t width, int64_t n, A* __restrict totals, F add) {
   double whole[kBlock];
   for (int64_t c = 0; c < n; ++c) whole[c] = 0;

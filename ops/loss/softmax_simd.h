@@ -1,5 +1,5 @@
-// Vectorised loops of softmax and cross entropy. A row is contiguous; a block is `width` rows of `inner` contiguous elements, normalised
-// over width. Sums over a row use 16 lanes per 1024 elements, sums over the columns of a block 1024 rows; these partial sums are added in
+// Vectorised loops of softmax and cross entropy. A row is contiguous; a block is `width` rows of `inner` contiguous elements, normalised over width. Sums over
+// a row use 16 lanes for each run of 1024 elements. Sums over the columns of a block are taken over 1024 rows at a time. These partial sums are added in
 // double.
 #pragma once
 

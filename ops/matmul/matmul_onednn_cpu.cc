@@ -1,4 +1,4 @@
-// matmul and batch_matmul by oneDNN: transposes are strides of the descriptors, broadcast batches dimensions of 1.
+// matmul and batch_matmul by oneDNN: transposes are expressed by the descriptors' strides, and broadcast batches by dimensions of 1.
 //
 // "onednn" lets the library split the work over threads. "onednn_strict", used in strict mode, splits the rows or the columns of
 // the result (and the batch into single matrices) by shape alone. Each piece is computed by a primitive for one thread.

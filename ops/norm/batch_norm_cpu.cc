@@ -1,11 +1,11 @@
 // Batch normalisation on the CPU: vectorised over channels if they are contiguous, otherwise along each channel's plane.
 //
-// Memory traffic dominates the cost. The training form reads x twice and writes y once; the gradient reads dy and x twice and writes dx once. The
-// forms with relu (and residual) add one read of each further operand. If the gradient is that of a sum or of a residual, one write and one read of g
-// replace the second reads. Statistics take one pass: sums of d and d² with d = x - shift, where shift is the channel's first value, which keeps var
-// = mean(d²) - mean(d)² from cancelling. Sums are double. If channels are contiguous, a few rows each are first summed in the type in which x is
-// computed. Sums are taken over pieces whose size depends on the shape only and which are added in order, so the result is bitwise identical for any
-// number of threads.
+// Memory traffic dominates the cost. The training form reads x twice and writes y once; the gradient reads dy and x twice and writes dx once. The forms with
+// relu (and residual) also read each further operand once. If there is a residual or the gradient is a sum, the first pass writes g, and the second pass reads
+// g instead of reading the gradients again. Statistics take one pass: sums of d and d² with d = x - shift, where shift is the channel's first value. This keeps
+// var = mean(d²) - mean(d)² from cancelling. Sums are double. If channels are contiguous, a few rows at a time are first summed in the type in which x is
+// computed. Sums are taken over pieces whose size depends on the shape only. The pieces are added in order, so the result is bitwise identical for any number
+// of threads.
 #include <algorithm>
 #include <cmath>
 

@@ -3,8 +3,8 @@
 // Statistics take one pass: sums of d and d² with d = x - shift, where shift is the channel's first value, which keeps var = mean(d²) - mean(d)² from
 // cancelling. A thread sums in float (double for float64); threads and blocks are combined in double.
 //
-// Gradient, with g that of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)): dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2, dbeta =
-// s1.
+// Gradient, where g is the gradient of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)): dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma =
+// r·s2, dbeta = s1.
 #pragma once
 
 #include "ops/norm/channels_cuda.h"
@@ -77,7 +77,7 @@ template <class T> struct GradResults {
   }
 };
 
-/// Size of three numbers per channel.
+/// Bytes of three values per channel, rounded up to 256.
 template <class E> int64_t factor_bytes(const TensorMeta& x) { return up_to_256(3 * x.shape[1] * static_cast<int64_t>(sizeof(Number<E>))); }
 
 }  // namespace sindri::cuda

@@ -1,5 +1,5 @@
 // Gradients of batch normalisation, with and without the relu (and residual) that follow it, on CUDA devices. Memory traffic: dy and x twice and dx once. With
-// a residual or a sum: dy, x, y and dy2 once, and g is written once and read once instead of the second read of dy.
+// a residual or a sum: x twice, dy, y and dy2 once; g is written once and read once instead of the second read of dy.
 #include "ops/norm/batch_norm_cuda.h"
 
 namespace sindri::cuda {

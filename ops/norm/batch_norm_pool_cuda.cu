@@ -21,8 +21,8 @@ struct Pooling {
   Elements of_image, of_pooled;
 };
 
-// Vectors of channels support windows of at most kSide by kSide elements, all of which are read before the first is used. An element is in at most kOver
-// windows along an axis; those of a row are read in the same way. Other windows are processed channel by channel.
+// Vectors of channels support windows of at most kSide by kSide elements; all elements of a window are loaded before the first is used. An element is in at
+// most kOver windows along an axis; the windows of a row are loaded in the same way. Other windows are processed channel by channel.
 constexpr int kSide = 3, kOver = 2;
 
 // The pass over pooled elements.

@@ -40,7 +40,7 @@ struct BnGrad {
   const void *mean, *scale, *beta;  // coefficients of the forward form
 };
 }  // namespace sindri
-// sum[c] = sum over rows of g, dot[c] = sum of g·(x - mean[c]); for a run x - shift. Stores g if requested.
+// sum[c] = sum over rows of g, dot[c] = sum of g·(x - mean[c]), or for a run sum of g·(x - shift). Stores g if requested.
 SINDRI_SIMD_DECLARE(void bn_grad_sums_rows(const ::sindri::BnGrad& a, int64_t rows, int64_t channels, double* sum, double* dot);)
 SINDRI_SIMD_DECLARE(void bn_grad_sums_run(const ::sindri::BnGrad& a, int64_t n, double shift, double* sum, double* dot);)
 // dx = a·g - b·(x - mean) - c with g masked from x, or read unchanged from dy.

@@ -16,7 +16,8 @@
 
 namespace sindri::cuda {
 
-// Rows first, first + down·step, … of the channels of one stack: `across`·V adjacent channels. `back`: from the last row on.
+// Processes the `across`·V adjacent channels of one stack. Thread row y takes rows first·down + y, (first + step)·down + y, … `back`: counts rows from the last
+// one.
 template <int V, class Body>
 SINDRI_DEVICE void channel_rows_by(const Body& b, int64_t rows, int64_t channels, int across, int64_t stack, int64_t first, int64_t step, bool back) {
   const int tx = static_cast<int>(threadIdx.x) % across, down = kThreads / across;
@@ -98,8 +99,8 @@ template <class Body> void run_channels(const Call& call, const TensorMeta& x, c
   }
 }
 
-/// Launches run_fold over every channel and then run_channels over x, whose body may use the values that the policy stores; one kernel if channels are
-/// adjacent. The folded tensor may be another one with x's channels and layout.
+/// Launches run_fold over every channel and then run_channels over x. The body may use the values that the policy stores. If channels are adjacent, one kernel
+/// does both. The folded tensor may differ from x if it has x's channels and layout.
 template <class Policy, class Body> void run_fold_then_channels(const Call& call, const TensorMeta& x, const FoldPlan& plan, const Policy& policy,
                                                                 bool fold_aligned, const Body& body, bool aligned, void* workspace) {
   const ops::ChannelView v = ops::channel_view(x);

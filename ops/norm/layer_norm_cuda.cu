@@ -1,6 +1,6 @@
-// Layer normalisation and its gradient on CUDA devices: a team of lanes or a block for each row. Memory traffic: forward x once from memory (twice more from
-// the caches: mean and variance take two passes, because rows may have outliers far from their first value) and y once. Backward dy and x once from memory and
-// dx once for dx; dgamma and dbeta are sums of columns, which read dy and x a second time.
+// Layer normalisation and its gradient on CUDA devices: a team of lanes or a block for each row. Memory traffic, forward: x once from memory (twice more from
+// the caches: mean and variance take two passes, because rows may have outliers far from their first value) and y once. Backward: dy and x are read once from
+// memory for dx, and dx is written once. dgamma and dbeta are sums of columns, which read dy and x a second time.
 #include "ops/norm/channels_cuda.h"
 #include "src/device/cuda/rows.h"
 

@@ -16,7 +16,7 @@ template <> struct Compute<double> { using type = double; };
 
 constexpr int64_t kLanes = 16, kRun = 1024;
 
-// Sum over i of term(i) in a fixed order: lanes within a run, runs in double.
+// Sum over i of term(i) in a fixed order: by lanes within a run; the sums of runs are added in double.
 template <class A, class F> SINDRI_SIMD_INLINE double sum_terms(int64_t n, F term) {
   double total = 0;
   for (int64_t start = 0; start < n; start += kRun) {

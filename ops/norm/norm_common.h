@@ -22,7 +22,8 @@ struct BatchNormReluAttrs {
   SINDRI_ATTRS(BatchNormReluAttrs, eps, mask)
 };
 
-/// residual: the forward form had one, and its output y (with `mask` its mask) is given instead of a recomputed mask. sum: the gradient of y is dy + dy2.
+/// residual: the forward form had a residual. relu's mask is then not recomputed from x, but comes from an input: y or, with `mask`, the stored mask. sum: the
+/// gradient of y is dy + dy2.
 struct BatchNormReluGradAttrs {
   double eps = 1e-5;
   bool residual = false;

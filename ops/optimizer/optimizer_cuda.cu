@@ -2,7 +2,8 @@
 // is an argument of the kernel, so a captured graph holds it and nothing has to be copied to the device. Each block reads learning rate and other scalars,
 // the loss scale and the skip flag from device memory. The rules are those of update_rules.h.
 //
-// Bytes per element with a 16-bit gradient, a 4-byte parameter and S states: reads 2 + 4·(1 + S), writes 4·(1 + S): momentum 18, Adam 26.
+// Memory traffic in bytes per element, with a 16-bit gradient, a 4-byte parameter and S states: reads 2 + 4·(1 + S), writes 4·(1 + S). In total 18 for momentum
+// and 26 for Adam.
 #include <limits>
 #include <set>
 #include <utility>
@@ -19,7 +20,7 @@ namespace {
 using ops::UpdateDescription;
 
 constexpr int64_t kChunk = 16384;  // elements per block: 16 iterations of 256 threads with 4 elements each
-constexpr size_t kArgumentBytes = 32000;  // of the 32,764 that a kernel may have
+constexpr size_t kArgumentBytes = 32000;  // a kernel may have 32,764
 
 struct Scalar {
   const void* at = nullptr;
@@ -172,7 +173,7 @@ template <class T> __global__ void finish_stat(const T* stat, T* result, int64_t
 
 // ----- host code -----
 
-// The parameters of a launch: buffers of in and out in the order of the update op's own, `entries` times, then the shared scalars.
+// The parameters of a launch. Inputs and outputs of the call are `entries` groups, each in the order of the update op's own; the shared scalars follow.
 struct Work {
   const Call& call;
   const UpdateDescription& update;
@@ -309,8 +310,8 @@ void run_group(const Call& call) {
   run_updates(call, ops::find_update(*group.op)(group.attrs), group.tensors);
 }
 
-// One launch per pair of types if a table holds all parameters. momentum_update and most others have at most as many states as kMany's argument, so a
-// table holds at least as many.
+// One launch per pair of types if a table holds all parameters. This assumes tables for three states; momentum_update and most others have at most as many, so
+// their tables hold at least as many parameters.
 KernelCost group_cost(const KernelQuery& q) {
   const ops::UpdateGroup group = ops::parse_update_group(q.attrs);
   const auto tensors = static_cast<int>(group.tensors);

@@ -145,9 +145,8 @@ SINDRI_SIMD_INLINE void max_lanes(const PoolImage& p, const Window& o, const T* 
   max_lanes_of<kLanes, 0, 0>(p, o, x, y, argmax);
 }
 
-// Computes the outputs of a row of adjacent windows whose channels fit one vector, as far as x can be read in whole vectors.
-// Returns their number. Only the maxima remain to be computed; small images need this, since they have few channels and many
-// positions.
+// Computes the outputs of a row of adjacent windows whose channels fit one vector, as far as x can be read in whole vectors. Returns their number. Only the
+// maxima are left to compute in its loop. Small images need this, since they have few channels and many positions.
 template <int kLanes, class T, class I>
 SINDRI_SIMD_INLINE int64_t max_row_of_vectors(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y, I* __restrict argmax) {
   const int64_t C = p.channels, kh = p.rows.end[0], kw = p.kernel_w;
@@ -372,7 +371,8 @@ template <class T> SINDRI_SIMD_INLINE void avg_grad_row(const PoolImage& p, cons
   }
 }
 
-// Outputs whose window has an input under its column kw: begin <= start + kw < end holds on one range of ow, since both ends grow with ow.
+// Finds the outputs [lo, hi) whose window has an input under its column kw. They form one range of ow, since begin and end in the condition begin <= start + kw
+// < end both grow with ow.
 SINDRI_SIMD_INLINE void covered(const PoolTable& cols, int64_t kw, int64_t stride, int64_t* lo, int64_t* hi) {
   const int64_t first = cols.start[0] + kw;
   *lo = first >= 0 ? 0 : (-first + stride - 1) / stride;

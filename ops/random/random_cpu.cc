@@ -33,8 +33,8 @@ template <class T> double unit(const uint32_t* words, int64_t i) {
   else return static_cast<double>(u32_to_unit_float(words[i]));
 }
 
-// fill_stretches for samples of few blocks (with one dimension: of one element). Computes the blocks of several samples together, where fill_stretches combines
-// blocks of one sample. Elements of the last blocks beyond the samples are computed and dropped.
+// Like fill_stretches, but for samples of few blocks (with one dimension, samples have one element). It computes the blocks of several samples together,
+// whereas fill_stretches combines blocks of one sample. Elements of the last blocks beyond the samples are computed and dropped.
 template <class T, class F> void fill_small_samples(const Samples& s, const RandomStream& stream, T* y, F&& f) {
   const int64_t per_block = 4 / kWords<T>, blocks = (s.each + per_block - 1) / per_block, padded = blocks * per_block, group = kStretch / padded;
   parallel_for((s.count + group - 1) / group, 4, [&](int64_t begin, int64_t end) {

@@ -48,8 +48,8 @@ struct DropoutAttrs {
   SINDRI_ATTRS(DropoutAttrs, keep_prob, instance)
 };
 
-/// The counter has this many bits for the step and for the sample offset. The higher bits hold the instance at which a part of a step starts
-/// (ops::RngPart), its lower half in the step's: the instances of the ops in the part count from there.
+/// kCounterBits: bits of the counter for the step and for the sample offset. The kPartBits above them hold the instance at which a part of a step starts
+/// (ops::RngPart), its lower half above the step, its upper half above the offset. The instances of the ops in the part count from there.
 inline constexpr int kCounterBits = 44, kPartBits = 20;
 inline constexpr int64_t kPartMask = (int64_t{1} << kPartBits) - 1;
 

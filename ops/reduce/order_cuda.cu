@@ -2,8 +2,8 @@
 // items differ and any sorting method gives the CPU's result. Blocks sort tiles of up to 1024 items (bitonic networks, Batcher 1968), then runs are merged in
 // pairs: an item's position is its own plus the number of items of the other run before it, found by binary search. No run keeps more than k items.
 //
-// Memory traffic: for lines within a tile the input and the results once. Otherwise 8 or 16 per item, written and read once in each of log2(size / 1024) merges
-// of at most k items per run. Lines along a dimension other than the last are read element by element.
+// Memory traffic: for lines within a tile, the input and the results once. For longer lines 8 or 16 bytes per item, written and read once in each of log2(size
+// / 1024) merges of at most k items per run. Lines along a dimension other than the last are read element by element.
 #include <algorithm>
 #include <bit>
 

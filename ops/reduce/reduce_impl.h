@@ -60,7 +60,7 @@ struct TopkGradAttrs {
 /// The type in which to divide by a count, for a gradient of type `t`: half types hold no counts above 65504 (float16) or 256 exactly (bfloat16).
 inline DType count_type(DType t) { return is_half(t) ? DType::kFloat32 : t; }
 
-/// At each position the element of t at the position that a scan along `axis` visits before it; `first` at the start.
+/// Returns, for each position, the element of t that a scan along `axis` visits just before it; `first` at the start.
 Tensor visited_before(const Tensor& t, int64_t axis, bool reverse, double first);
 
 /// reduced[d]: whether dimension d is reduced. Throws ValueError for an axis that is out of range or named twice.

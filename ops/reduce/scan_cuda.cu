@@ -1,10 +1,10 @@
-// cumsum, cumprod and linear_scan on CUDA devices. If the axis is the last dimension, a block processes a line in tiles; otherwise a thread processes a
-// line, with neighbours in memory in neighbouring threads. If there are few long lines, they are cut into chunks: first the chunks' totals, then the prefix
-// of each chunk, then the elements again. Memory traffic: operands once (twice in chunks), the result once. In double and int64, each element rounded once, as
-// on the CPU.
+// cumsum, cumprod and linear_scan on CUDA devices. If the axis is the last dimension, a block processes a line in tiles; otherwise a thread processes a line,
+// with neighbours in memory in neighbouring threads. If there are few long lines, they are cut into chunks: first the chunks' totals are computed, then the
+// prefix of each chunk, then the elements again. Memory traffic: operands once (twice in chunks), the result once. Arithmetic is in double and int64, and each
+// element is rounded once, as on the CPU.
 //
-// A policy has Acc, begin(), combine(first, second) of adjacent stretches, take(at, i), the element at offset `at`, which is the i-th that the scan visits,
-// and write(at, acc).
+// A policy has Acc, begin(), combine(first, second) for adjacent stretches, take(at, i) and write(at, acc). take returns the element at offset `at`, which is
+// the i-th that the scan visits.
 #include <algorithm>
 #include <string_view>
 

@@ -31,25 +31,26 @@ struct Layer {
   bool factored() const { return kind == Kind::kMatrix || kind == Kind::kConv || kind == Kind::kEmbedding; }
 };
 
-/// params with their uses. A parameter is plain if its uses differ in kind or size (a table that is also a classifier's weight) or have no rule. fold_bias:
-/// a parameter that is added to all results of one matrix product or convolution, and to nothing else, becomes a part of that weight.
+/// Returns params with their uses. A parameter is plain if it has no rule, or if its uses differ in kind or size (a table that is also a classifier's weight).
+/// fold_bias: a parameter that is added to all results of one matrix product or convolution, and to nothing else, becomes a part of that weight.
 std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<const ParamUse> uses, bool fold_bias);
 
-/// The contribution of a use to the factors: sums over `rows` of products of rows, in diagonal blocks of width `block` (0: whole), [blocks,
-/// width, width], or [groups·blocks, width, width] for convolutions. An embedding's a counts how often each row was looked up.
+/// The contribution of one use to the factors: products of rows, summed over `rows`, in diagonal blocks of width `block` (0: one block). Shape [blocks, width,
+/// width]; for convolutions [groups·blocks, width, width]. An embedding's a counts how often each row was looked up.
 struct Moments {
-  Tensor a, g;  ///< g: of the output's gradient as on the tape, scaled by the loss scale and the mean over samples
+  Tensor a, g;  ///< g: from the output's gradient as on the tape, which includes the loss scale and the mean over samples
   int64_t rows = 0;
 };
 /// batch_means: for convolutions, uses the means over the batch (MindSpore's ThorGpu).
 Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block, bool batch_means);
 
-/// The matrices that act on a gradient: damped inverses or, if g_values is defined, eigenvectors with their eigenvalues and the damping to add to these. An
-/// embedding's a is a vector: the inverse of A's diagonal, or that diagonal.
+/// The matrices that act on a gradient: damped inverses or, if g_values is defined, eigenvectors, their eigenvalues and the damping to add to these. An
+/// embedding's a is a vector: the inverse of A's diagonal or, with eigenvalues, the diagonal itself.
 struct Inverses {
   Tensor a, g, a_values, g_values, lambda;
 };
-/// (positions·A⊗G)⁻¹ times the gradient and that of the folded bias, each in its parameter's shape and its gradient's type. bias: undefined if there is none.
+/// Multiplies the gradients of a weight and of its folded bias (undefined if there is none) by (positions·A⊗G)⁻¹. Each result has its parameter's shape and its
+/// gradient's type.
 std::pair<Tensor, Tensor> preconditioned(const Layer& layer, const Tensor& grad, const Tensor& bias, const Inverses& inverses);
 
 }  // namespace sindri::optim::thor

@@ -59,8 +59,8 @@ struct Thor::Impl {
   double failed = 0;  ///< inversion failures already reported
   bool warned_nothing = false;
   std::vector<thor::Layer> known;  ///< layers of the last refresh without their uses, for steps that record no uses
-  std::map<int, std::unique_ptr<Parameter>> mine;  ///< by variant: the blocks that this rank inverts; not state
-  double balance = 0;  ///< of that distribution: mean work over the most that a rank has; 0: every rank inverts all
+  std::map<int, std::unique_ptr<Parameter>> mine;  ///< by variant: for each block, 1 if this rank inverts it, else 0; not state
+  double balance = 0;  ///< balance of that distribution: the ranks' mean work divided by the largest; 0: every rank inverts all blocks
   int ranks = 1;
 
   bool joint() const { return o.damping_form == "joint"; }

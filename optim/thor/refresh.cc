@@ -74,7 +74,8 @@ Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments&
   return s;
 }
 
-// Turns sums over rows into means, with G for the gradients of single samples. The tape's gradients are those divided by samples, times the loss scale.
+// Turns sums over rows into means; G is for the gradients of single samples. The tape's gradients are these, divided by `samples` and multiplied by the loss
+// scale.
 std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const {
   const double rows = static_cast<double>(sum.rows);
   const Tensor own = scalar(o.loss_scale), scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own;
@@ -122,7 +123,8 @@ std::vector<size_t> Thor::Impl::refreshed(const std::vector<Layer>& layers, int 
   return some;
 }
 
-// A and G of the layers, from the uses in one of this rank's parts of the batch. samples: of the whole batch, over which the tape's gradients are means.
+// A and G of the layers, from the uses in one of this rank's parts of the batch. samples: the number in the whole batch, over which the tape's gradients are
+// means.
 TensorList Thor::Impl::factors(const std::vector<Layer>& layers, const std::vector<size_t>& which, double samples, double parts) {
   TensorList out;
   for (const size_t i : which) {
@@ -183,7 +185,8 @@ std::vector<Thor::Impl::Inversion> Thor::Impl::inversions(const std::vector<Laye
   return out;
 }
 
-// {inverse, whether it failed}, or {eigenvectors, eigenvalues, whether it failed}. own: the blocks of this rank's share, whose failures give zeros.
+// Returns {inverse, whether it failed} or, with joint damping, {eigenvectors, eigenvalues, whether it failed}. own: marks the blocks of this rank's share; if
+// it is defined, failures give zeros, otherwise the previous result.
 TensorList Thor::Impl::inverted(const Inversion& one, const Tensor& own) const {
   const auto previous = [&](const Parameter& p) { return own.defined() ? ops::full(p.shape(), 0, DType::kFloat32) : p.value(); };
   if (!joint()) {
@@ -194,8 +197,8 @@ TensorList Thor::Impl::inverted(const Inversion& one, const Tensor& own) const {
   return {vectors, values, bad};
 }
 
-// Whether ranks share the inversions: if there are many operations per byte to transmit. An inversion of width n takes about n³ operations for
-// 4·n² bytes; sharing pays from widths of about 500 with links of 10 Gbit/s and cores of 2 x 50 GFLOP/s.
+// Whether ranks share the inversions. Unless a setting decides, they do if there are many operations per byte to transmit. An inversion of width n takes about
+// n³ operations for 4·n² bytes; sharing pays from widths of about 500 with links of 10 Gbit/s and cores of 2 x 50 GFLOP/s.
 bool Thor::Impl::shares(const std::vector<Inversion>& all, const Gradients& step) const {
   if (step.ranks == 1 || o.distribute == "replicate") return false;
   if (o.distribute == "shard") return true;
@@ -247,8 +250,8 @@ Tensor Thor::Impl::invert(const std::vector<Inversion>& all, const Gradients& st
   size_t next = 0;
   for (const Inversion& one : all) {
     const Tensor inverse = made[next++], values = joint() ? made[next++] : Tensor(), flag = made[next++];
-    const Tensor bad = share ? ops::greater(flag, scalar(0)) : Tensor(), held = either(one.held, bad);  // without sharing, a failed inversion has returned the
-        // previous inverse
+    // Without sharing, a failed inversion has already returned the previous inverse.
+    const Tensor bad = share ? ops::greater(flag, scalar(0)) : Tensor(), held = either(one.held, bad);
     one.kept().assign(unless(held, one.kept().value(), inverse));
     if (joint()) one.values()->assign(unless(held, one.values()->value(), values));
     failures = ops::add(failures, share ? ops::cast(bad, DType::kFloat32) : flag);
