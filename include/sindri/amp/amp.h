@@ -25,8 +25,8 @@ enum class Level : uint8_t { kO0, kO1, kO2, kO3 };
 
 /// Name of a level: "O0" … "O3".
 SINDRI_API const char* level_name(Level level);
-/// Level of a name. Throws ValueError for other text, and for levels that mark Cells: find_policy (policy.h) has their
-/// options.
+/// Level of a name. Throws ValueError for any other text, and for the names of levels that mark Cells ("cells_O2"): get
+/// their options from find_policy (policy.h).
 SINDRI_API Level parse_level(const std::string& text);
 /// Half type of "bf16", "bfloat16", "f16" or "float16". Throws ValueError for other text.
 SINDRI_API DType parse_half(const std::string& text);
@@ -84,8 +84,8 @@ class SINDRI_API FullPrecisionScope {
   std::unique_ptr<State> state_;
 };
 
-/// Applies a Cell's type while the Cell runs: the type set with to_float, or that of its class's entry in the lists in
-/// force.
+/// Applies a Cell's type while the Cell runs: the type set with to_float, or the type that the lists in force give to
+/// its class.
 class SINDRI_API CellScope {
  public:
   CellScope(const std::string& cell_class, std::optional<DType> to_float);
@@ -104,9 +104,9 @@ class SINDRI_API CellScope {
 /// returns. Used by a forward pass that is repeated after its scopes have ended.
 SINDRI_API std::function<std::shared_ptr<void>()> capture();
 
-/// Marks `t` as the result of a cast that the user wrote. Ops of the Cell in force (to_float) then read it in its type
-/// instead of casting it to the Cell's type. The same holds for the results of these ops, until a Cell casts its
-/// inputs. Without a Cell's type in force this has no effect.
+/// Marks `t` as the result of a cast that the user wrote. In a Cell with its own type (to_float), an op that reads `t`
+/// then runs in the widest type of its inputs, not in the Cell's type. The results of such ops are marked as well,
+/// until a Cell casts its inputs. Outside of Cells with their own type the mark has no effect.
 SINDRI_API void hold_type(const Tensor& t);
 /// Turns hold_type on (the default) or off for the whole process. Off, every op of a Cell casts, as in MindSpore 1.
 SINDRI_API void set_casts_hold(bool on);

@@ -32,7 +32,7 @@ struct SINDRI_API NamedPolicy {
   bool scales_loss = false;  ///< float16 uses a dynamic loss scale
 
   bool casts_batchnorm() const { return level >= Level::kO2; }  ///< whether keep_batchnorm_fp32 has an effect
-  /// Whether more than the listed Cells is cast, so that a loss must get float32.
+  /// Whether Cells other than the listed ones are cast, so that the inputs of a loss must be cast to float32.
   bool casts_all() const { return casts == Casts::kOps || casts_batchnorm(); }
   /// Whether the policy uses a DynamicLossScaleManager with default settings. bfloat16 has the range of float32, so its
   /// gradients do not underflow.
@@ -49,8 +49,8 @@ SINDRI_API const std::vector<NamedPolicy>& policies();
 SINDRI_API const NamedPolicy& find_policy(const std::string& name, Casts short_names, const std::string& device_target = "CPU");
 /// Names that find_policy knows with these short names, separated by '|'.
 SINDRI_API std::string policy_names(Casts short_names);
-/// Default half type: bfloat16 on a CPU, which has instructions for it rather than for float16 and needs no loss scale
-/// with it; else float16.
+/// Default half type. On a CPU it is bfloat16: CPUs have instructions for bfloat16 rather than for float16, and it
+/// needs no loss scale. On other targets it is float16.
 SINDRI_API DType default_half(const std::string& device_target);
 
 }  // namespace sindri::amp

@@ -17,7 +17,7 @@ struct TrainRequest {
   bool resume = false;  ///< continue from the newest good checkpoint of train.run_dir
   /// Weights to start from, all of which must match; with `resume` the file to resume from. See also train.init_from.
   std::string checkpoint;
-  /// Allows a resume with another number of samples per step; the position in the data is then kept by samples.
+  /// Allows a resume with another number of samples per step; the position in the data is then counted in samples.
   bool allow_batch_change = false;
   bool dry_run = false;  ///< open the data, build the network, run two steps, report memory and time, write nothing
   bool quiet = false;  ///< plain lines instead of a live progress line
@@ -43,8 +43,8 @@ struct TrainReport {
 /// all return the same report, and rank 0 writes the folder.
 SINDRI_API TrainReport train(const Settings& settings, const TrainRequest& request);
 
-/// Evaluates a checkpoint on the evaluation data. With several ranks each evaluates a part of the data and all return the metrics
-/// of the whole.
+/// Evaluates a checkpoint on the evaluation data. With several ranks, each evaluates a part of the data, and all return the
+/// metrics over all of it.
 SINDRI_API train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint);
 
 /// Prediction for one image.
@@ -52,18 +52,19 @@ struct Prediction {
   std::string file;
   std::vector<std::pair<std::string, double>> classes;  ///< names and probabilities, best first
 };
-/// The `top` most probable classes of each image. `images`: files; folders, for the images directly in them; patterns such as
-/// "photos/*.jpg"; "-" for an image on standard input. `each` receives every prediction as soon as it is computed. Throws
-/// DataError that names a file which is not an image; if data.on_corrupt is not fail, such files are skipped with a warning.
+/// The `top` most probable classes of each image. `images` lists files, folders (the images directly in them), patterns such as
+/// "photos/*.jpg", and "-" for an image on standard input. `each` receives every prediction as soon as it is computed. Throws
+/// DataError, naming the file, if a file is not an image; with data.on_corrupt other than fail, such a file is skipped with a
+/// warning.
 SINDRI_API std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5,
                                            const std::function<void(const Prediction&)>& each = nullptr);
 
-/// Table of cells with output shapes, parameters and multiply-adds, and the totals, for the named network or else for that of the
-/// settings; without either, the list of all networks.
+/// Table of the cells of a network with their output shapes, parameters and multiply-adds, and the totals. The network is `net`,
+/// or model.name of the settings if `net` is empty. If both are empty, the text lists all networks.
 SINDRI_API std::string summary(const std::string& net, const Settings& settings, bool all_cells = false);
 
-/// One line per op with its kernels in order of selection; for a name, everything that the registry knows of that op. Throws
-/// ValueError for an unknown name.
+/// Without a name: one line per op, with its kernels in the order in which they are tried. With a name: everything that the
+/// registry knows about that op. Throws ValueError for an unknown name.
 SINDRI_API std::string ops(const std::string& name = "");
 /// Text of docs/ops.md: a table of all ops with attributes, defaults and formulas.
 SINDRI_API std::string ops_markdown();

@@ -38,14 +38,14 @@ struct RunComparison {
 };
 
 /// Compares runs. The default goals are those that all runs reach: the highest of their final training losses and the lowest of
-/// their best accuracies. Throws ValueError for fewer than two folders, and as read_run_history does.
+/// their best accuracies. Throws ValueError for fewer than two folders, and the same errors as read_run_history.
 SINDRI_API RunComparison compare_runs(const std::vector<std::string>& folders, std::optional<double> loss = {}, std::optional<double> accuracy = {});
 /// The comparison as a table for the terminal.
 SINDRI_API std::string comparison_text(const RunComparison& c);
 /// The comparison as JSON.
 SINDRI_API std::string comparison_json(const RunComparison& c);
-/// Plots training loss and accuracy against epochs, steps or seconds, as a PNG. Throws ValueError for another value of `against`,
-/// and IoError.
+/// Plots training loss and accuracy against epochs, steps or seconds, as a PNG. Throws ValueError for any other value of
+/// `against`, and IoError if the file cannot be written.
 SINDRI_API void write_comparison_plot(const RunComparison& c, const std::string& path, const std::string& against = "epochs");
 
 }  // namespace sindri::app

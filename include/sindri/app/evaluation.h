@@ -34,8 +34,8 @@ struct Evaluation {
 /// Scores from counts [true class][predicted class]. Throws ValueError if the matrix is not square or does not match the names.
 SINDRI_API std::vector<ClassScore> class_scores(const std::vector<std::vector<int64_t>>& confusion, const std::vector<std::string>& names);
 
-/// Evaluates a checkpoint on the evaluation data and counts by class. With several ranks all return the counts of the whole.
-/// Throws SettingsError for more than 4,096 classes, whose confusion matrix would be unreadable.
+/// Evaluates a checkpoint on the evaluation data and counts by class. With several ranks, all return the counts over all of the
+/// data. Throws SettingsError for more than 4,096 classes, whose confusion matrix would be unreadable.
 SINDRI_API Evaluation evaluate_classes(const Settings& settings, const std::string& checkpoint);
 
 /// Table of the classes: name, precision, recall, f1, support, followed by their plain and support-weighted means. At most

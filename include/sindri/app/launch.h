@@ -13,10 +13,10 @@ namespace sindri::app {
 struct LaunchRequest {
   int ranks = 0;  ///< 0: the number in the hosts or the table
   int world = 0;  ///< engine local: ranks of the whole job, of which `ranks` are started here; 0: all of them
-  int first_rank = 0;  ///< rank of the first one started here, if `world` is larger
-  std::string master;  ///< "host:port" of rank 0, if `world` is larger
+  int first_rank = 0;  ///< first rank that is started here, if `world` is larger than `ranks`
+  std::string master;  ///< "host:port" of rank 0, if `world` is larger than `ranks`
   std::string hosts;  ///< "a:4,b:4": starts ranks with mpirun, in a Slurm allocation with srun
-  std::string rank_table;  ///< rank table, of which this server's ranks are started; empty: RANK_TABLE_FILE
+  std::string rank_table;  ///< rank table; the ranks of this server are started. Empty: RANK_TABLE_FILE
   std::string engine = "auto";  ///< auto, local, mpi, slurm
   std::string log_dir = "rank_logs";  ///< folder for rank_<r>.log of every rank
   std::string log_file;  ///< pattern that replaces log_dir, relative to the ranks' folders: "log.txt"
@@ -34,9 +34,10 @@ struct LaunchRequest {
   std::string launcher;  ///< path of the `sindri` program, for ranks that run it and for ranks started by mpirun
 };
 
-/// Starts the ranks, shows the output of those in `shown` and waits. Returns the exit code: 0; that of the rank that caused the
-/// failure (128 + s for signal s); 130 or 143 if a signal stopped the job; 124 after the timeout. Throws SettingsError for a
-/// request that cannot work, before anything starts. Handles the process's signals meanwhile; for programs, not for libraries.
+/// Starts the ranks, shows the output of those in `shown` and waits. Returns the exit code: 0 for success, the exit code of the
+/// rank that caused the failure (128 + s for signal s), 130 or 143 if a signal stopped the job, and 124 after the timeout. Throws
+/// SettingsError for a request that cannot work, before anything starts. Handles the process's signals meanwhile; for programs,
+/// not for libraries.
 SINDRI_API int launch(const LaunchRequest& request);
 
 /// The part of a launch that mpirun or srun starts in place of a rank: sets up logs and identity, and records the rank's end in

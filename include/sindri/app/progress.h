@@ -46,7 +46,7 @@ SINDRI_API std::string epoch_text(const EpochProgress& e);
 struct ProgressOptions {
   int64_t epochs = 1, steps_per_epoch = 1;
   int64_t max_steps = 0;  ///< number of steps after which training ends; 0: after its epochs
-  int64_t eval_every = 0, save_every = 0;  ///< epochs between evaluations and between checkpoints, for the remaining time; 0: none
+  int64_t eval_every = 0, save_every = 0;  ///< epochs between evaluations and between checkpoints, for the estimated remaining time; 0: none
   int64_t save_every_steps = 0;  ///< steps between checkpoints; 0: none
   bool eval_at_end = false;  ///< evaluate once more if training does not end at a multiple of eval_every
   int64_t eval_steps = 0;  ///< batches of an evaluation; until one is measured, each counts as a third of a step
@@ -86,11 +86,11 @@ class SINDRI_API Progress {
   void hide();
   /// Ends the progress output: later calls of print() have no live line below them.
   void finish();
-  /// Suspends drawing while `held`: another writer has started a line and not ended it.
+  /// Suspends drawing while `held` is true, because another writer has started a line and not ended it.
   void hold(bool held) { held_ = held; }
-  /// Durations that count towards the remaining time.
+  /// Adds the duration of an evaluation, for the estimate of the remaining time.
   void eval_took(double seconds);
-  /// Adds the duration of a checkpoint.
+  /// Adds the duration of writing a checkpoint, for the same estimate.
   void save_took(double seconds);
   /// Estimated seconds to the end; negative while unknown. The estimate is the expected duration of a step times the remaining
   /// steps, plus evaluations, checkpoints and epoch ends, each as the mean of the last five. A step's duration is averaged over
@@ -121,8 +121,8 @@ class SINDRI_API Progress {
   double last_step_end_ = -1, paused_ = 0;  // end of the last step, and the time spent evaluating and saving since
   int64_t steps_seen_ = 0, steps_since_plain_ = 0;
   std::unique_ptr<StepTimes> step_times_;
-  std::deque<double> evals_, saves_;  // durations of the last evaluations without the first of the run, which also compiles, and of the last checkpoints
-  std::deque<double> turns_;  // time of the last epochs' ends besides steps, evaluating and saving
+  std::deque<double> evals_, saves_;  // durations of the last evaluations (without the run's first, which also compiles) and of the last checkpoints
+  std::deque<double> turns_;  // for each of the last epochs: extra time of its first step beyond an ordinary step, without evaluating and saving
   StepProgress last_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace sindri::app {
 
-/// Names and numbers of an event or row, in the order in which they are written.
+/// Names and values of an event or row, in the order in which they are written.
 using EventValues = std::vector<std::pair<std::string, double>>;
 
 /// Content of repro.json besides what the program itself knows (build flags, instruction set, threads, settings hash).
@@ -33,7 +33,9 @@ struct ReproInfo {
 struct ResumePoint {
   int64_t step = 0;  ///< steps done in total
   int64_t epochs = 0;  ///< epochs whose row is written
-  bool evaluated = true;  ///< whether the last epoch was evaluated at its end; other entries of an evaluation at that step are dropped
+  /// Whether the run evaluates at the end of the last epoch. If not, any entries of an evaluation at that step are dropped: it
+  /// was made only because the run had ended.
+  bool evaluated = true;
   bool within_epoch = false;  ///< whether steps of an epoch without a row are done
 };
 
@@ -79,9 +81,9 @@ class SINDRI_API RunFolder {
 
   // For the following functions a failed write does not end the run: it is logged once and tried again with the next one.
 
-  /// Appends a line to metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}; it is handed to the kernel
-  /// before this returns. NaN and infinities become the strings "NaN", "Infinity" and "-Infinity", since JSON has no numbers for
-  /// them.
+  /// Appends a line to metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}; the operating system has the
+  /// line when the function returns. NaN and infinities become the strings "NaN", "Infinity" and "-Infinity", since JSON has no
+  /// numbers for them.
   void event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values);
   /// Records measurements of the optimizer or of a training algorithm: an event "measures", and a TensorBoard point for each
   /// curve. `at_epoch_end`: measured at the end of the epoch rather than in its last step, so that a run resumed before that end

@@ -75,8 +75,8 @@ class SINDRI_API Settings {
 
   /// The value as set() accepts it.
   std::string value_text(const std::string& name) const;
-  /// The settings of the component chosen by `chooser` ("optimizer.name"), with its own defaults for those not given. Throws
-  /// ValueError as RegistryBase::values does.
+  /// The settings of the component chosen by `chooser` ("optimizer.name"), with its own defaults for those not given. Throws the
+  /// same errors as RegistryBase::values.
   SettingValues chosen(const std::string& chooser) const;
   /// The settings in `section` ("boost.average"), whose last part is the name of a component that is enabled independently of
   /// others.
@@ -122,15 +122,15 @@ class SINDRI_API Settings {
 };
 
 /// The half type of train.amp_dtype. auto gives f16 for convolutional networks with batch norm on CUDA devices, else bf16. The
-/// network is recognised by model.name, so one that a program makes itself gets bf16.
+/// network is recognised by model.name, so a network that a program constructs itself gets bf16.
 SINDRI_API std::string half_type(const Settings& settings);
-/// Whether loss_scale.type auto gives a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is
-/// already a scale.
+/// Whether loss_scale.type is auto and selects a dynamic scale. It does if the amp level uses one with its half type and
+/// optimizer.loss_scale is 1.
 SINDRI_API bool scales_by_default(const Settings& settings);
 /// The training algorithms that the settings enable (`boost.<name>.enabled`), in order of their names.
 SINDRI_API std::vector<train::BoostAlgorithmPtr> make_boosts(const Settings& settings);
-/// A line for every registered algorithm: the active ones in order, with the stages they wrap and their settings, and for each of
-/// the others why it is not active.
+/// A line for every registered algorithm. The active ones come first, in order, with the stages they wrap and their settings. The
+/// line of an inactive one says why it is not active.
 SINDRI_API std::string explain_boosts(const Settings& settings);
 
 }  // namespace sindri::app

@@ -32,8 +32,8 @@ struct SINDRI_API ParamUse {
   TensorList operands = {};  ///< all inputs of the op as it read them: in the half type if mixed precision cast them
   /// Ops from the Parameter to operands[operand], in order; empty: the Parameter's value itself.
   std::vector<Rearrangement> path = {};
-  /// Gradient of the op's first output, in its shape and type, scaled as Gradients::of_params. Undefined if only other
-  /// outputs have one.
+  /// Gradient of the op's first output, in its shape and type, scaled like Gradients::of_params. Undefined if only
+  /// other outputs of the op have a gradient.
   Tensor output_grad = {};
   Tensor loss_scale = {};  ///< floating scalar by which output_grad is multiplied; undefined: 1. Set by a TrainStep
 
@@ -51,27 +51,27 @@ struct Gradients {
   /// One per requested parameter, in the order of the request. In a TrainStep, before gradients are reduced over ranks,
   /// undefined for parameters that the step does not train.
   TensorList of_params;
-  /// Marks these parameters after the reduction: their gradients are zeros, and they keep their values and optimizer
-  /// state. Empty: none.
+  /// For each parameter, whether the step does not train it; set after the reduction. Its gradient is then zeros, and
+  /// it keeps its value and optimizer state. Empty: all are trained.
   std::vector<bool> untrained = {};
-  /// Uses of the requested parameters that a gradient passes, from a tape that keeps uses: in the order in which the
-  /// ops ran, and by operand within an op. Uses inside a recomputed function (recompute_function) have the values of
-  /// the second run and the place of its call. An op is two uses if two of its operands are Parameters (or one
-  /// Parameter twice).
+  /// Uses of the requested parameters through which a gradient flows, if the tape keeps uses. They are in the order in
+  /// which the ops ran; uses by one op are ordered by operand. Uses inside a recomputed function (recompute_function)
+  /// hold the values of the second run and are placed where the function was called. If two operands of an op are
+  /// Parameters (or the same Parameter), the op counts as two uses.
   std::vector<ParamUse> uses;
   /// 1 / loss scale, by which of_params have not been multiplied yet: a float32 scalar (float64 for float64 gradients).
   /// Undefined: of_params are unscaled.
   Tensor inv_scale;
   Tensor skip;  ///< bool scalar, true if the update must be skipped; undefined: never
   int variant = 0;  ///< variant of the step that computed them (TrainStep::variant)
-  int64_t samples = 0;  ///< rows of this rank's batch, whose mean loss this is; 0: unknown
-  /// For a batch of several parts (virtual ranks) whose losses are averaged: for each part of this rank, the index of
-  /// its first entry in `uses`.
+  int64_t samples = 0;  ///< rows of this rank's batch, over which the loss is a mean; 0: unknown
+  /// For a batch of several parts (virtual ranks) whose losses are averaged: the index in `uses` at which each part of
+  /// this rank starts.
   std::vector<size_t> parts = {};
   /// Takes one list of tensors for each part of this rank and returns their means over all parts of all ranks. They are
-  /// added in the order of the gradients, in one reduction. Empty: there is one part.
+  /// summed in the same order as the gradients, in one reduction. Empty: there is one part.
   std::function<TensorList(const std::vector<TensorList>&)> mean_over_parts = {};
-  /// Group of ops::all_reduce with the ranks that have parts, for work that they share.
+  /// Name of the group, for ops::all_reduce, of the ranks that have parts, so that they can share work.
   std::string group = {};
   int rank = 0, ranks = 1;  ///< number of this rank in the group, and size of the group
 };
@@ -123,8 +123,8 @@ class SINDRI_API Tape final : public Trace {
   std::unique_ptr<State> state_;
 };
 
-/// Pauses the tapes in force on this thread during its lifetime: ops that run belong to a function whose record is made
-/// afterwards.
+/// Pauses the tapes in force on this thread during its lifetime: the ops that run belong to a function that is recorded
+/// as a whole afterwards.
 class SINDRI_API PausedTapes {
  public:
   PausedTapes();
@@ -153,8 +153,8 @@ SINDRI_API TensorList custom_gradient(const TensorFn& f, Span<const Tensor> in,
 /// Returns the function that computes d sum(f)/d inputs[argnums] (all inputs if argnums is empty).
 SINDRI_API TensorFn grad(TensorFn f, std::vector<int> argnums = {});
 /// Computes the value of f and its gradients in one pass, with respect to inputs (argnums; empty: none) and parameters
-/// together, and the parameters' uses if the options request them. Throws ValueError for an argnum out of range, and as
-/// Tape::backward does.
+/// together, and the parameters' uses if the options request them. Throws ValueError for an argnum out of range, and
+/// the same errors as Tape::backward.
 SINDRI_API std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums,
                                                            Span<Parameter* const> params, const TensorList& seeds = {}, TapeOptions options = {});
 

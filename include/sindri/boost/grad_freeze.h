@@ -10,7 +10,7 @@ namespace sindri::boost {
 
 /// Returns for each of `groups` variants the first parameter that it trains. The parameters are divided, in order, into
 /// units. A parameter joins the current unit if its name contains bn or bias, or if the unit has fewer than three
-/// (MindSpore: ParameterProcess.assign_parameter_group). Variant i starts at unit i·(units / groups).
+/// parameters (MindSpore: ParameterProcess.assign_parameter_group). Variant i starts at unit i·(units / groups).
 SINDRI_API std::vector<size_t> freeze_starts(const std::vector<std::string>& names, int64_t groups);
 /// Returns the variant of each of int(1.01·steps) steps (MindSpore: GradientFreeze). type 0 repeats a sequence: z
 /// zeros, then 1 … groups-1, with z = floor(p·(groups-1)/(1-p)). type 1 starts with 0. As long as the share of nonzero

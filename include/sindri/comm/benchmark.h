@@ -24,7 +24,8 @@ struct BenchmarkRow {
   std::string op;  ///< name from benchmark_ops()
   int64_t bytes = 0;  ///< total bytes: all parts of all_gather, reduce_scatter and all_to_all
   double seconds = 0;  ///< time of one call
-  /// Bytes per second: bytes/seconds, and the rate of a link if there is one between each two ranks.
+  /// Rates in bytes per second. algorithm: bytes/seconds. bus: algorithm times the fraction of the bytes that one link carries,
+  /// such as 2(n-1)/n in an all_reduce over n ranks.
   double algorithm = 0, bus = 0;
   double library_seconds = 0;  ///< time of the library's own call; 0: not measured
 };
@@ -33,7 +34,7 @@ struct BenchmarkRow {
 /// second in one direction. 0: not measured.
 struct LinkConstants {
   double a_i = 0, b_i = 0;  ///< within a host
-  double a_e = 0, b_e = 0;  ///< the network of a host, shared by its ranks
+  double a_e = 0, b_e = 0;  ///< between hosts: the network of one host, shared by its ranks
 };
 
 /// Results of a benchmark.
@@ -41,7 +42,7 @@ struct BenchmarkReport {
   std::vector<BenchmarkRow> rows;
   LinkConstants constants;
   int64_t copy_bytes = 0;  ///< size of the memcpy below
-  /// Rate of a memcpy in bytes per second and rank: while the other ranks wait, and while all copy.
+  /// Rate of a memcpy in bytes per second per rank: while the other ranks wait, and while all ranks copy.
   double copy_alone = 0, copy_together = 0;
   std::string table;  ///< text for the terminal
   std::string json;  ///< the same as JSON

@@ -112,20 +112,21 @@ class SINDRI_API Communicator {
   void send_recv(const void* out, int64_t out_count, int to, void* in, int64_t in_count, int from, DType dtype, const Call& call = {});
   /// Waits until all ranks have called it.
   void barrier(const Call& call = {});
-  /// Gathers a text from each rank; every rank receives all, in rank order.
+  /// Gathers a string from each rank; every rank receives all of them, in rank order.
   std::vector<std::string> all_gather_text(const std::string& text, const Call& call = {});
 
   /// Memory that the backend reduces without copying it first (a shared window), 64-byte aligned and zeroed. Collective, with the
-  /// same size on all ranks. Valid as long as both the handle and the communicator live. Throws IoError (kMemory) if there is no
-  /// memory.
+  /// same size on all ranks. Valid as long as both the handle and the communicator live. Throws IoError (kMemory) if the memory
+  /// cannot be allocated.
   virtual std::shared_ptr<void> flat_buffer(int64_t bytes);
-  /// Makes a communicator of these members (ranks of this one, in the given order). All of them call it at the same time with the
+  /// Makes a communicator of these ranks of this communicator, in the given order. All of them call it at the same time with the
   /// same name. Throws ValueError for a rank listed twice or a caller that is not listed.
   std::shared_ptr<Communicator> group(std::span<const int> ranks, const std::string& name);
-  /// Groups ranks of one colour, ordered by key, then rank; null for a negative colour. Collective (MPI_Comm_split).
+  /// Groups the ranks that pass the same `color`, ordered by `key`, then by rank; null if `color` is negative. Collective
+  /// (MPI_Comm_split).
   std::shared_ptr<Communicator> split(int color, int key);
 
-  /// Throws CommError if another rank or the watch has found a failure.
+  /// Throws CommError if the job has failed: another rank reported a failure, or the thread that watches the ranks found one.
   void check() const;
   const std::shared_ptr<Session>& session() const { return session_; }
 
@@ -173,11 +174,11 @@ SINDRI_API Communicator& world();
 /// Leaves the group after a barrier; the world is one rank again. Also called at exit.
 SINDRI_API void finalize();
 
-/// A named group of the world, for ops; "world" is the world itself. Throws ValueError with the existing names for an unknown
-/// one.
+/// A named group of the world, for ops; "world" is the world itself. Throws ValueError, listing the existing names, for an
+/// unknown name.
 SINDRI_API Communicator& find_group(const std::string& name);
-/// Creates a named group of world ranks, in order. Its members call it. Throws ValueError for a name in use, and for ranks that
-/// do not exist or are listed twice.
+/// Creates a named group of world ranks, in order. All of its members must call it. Throws ValueError for a name in use, and for
+/// ranks that do not exist or are listed twice.
 SINDRI_API Communicator& create_group(const std::string& name, std::span<const int> ranks);
 /// Removes a named group.
 SINDRI_API void destroy_group(const std::string& name);

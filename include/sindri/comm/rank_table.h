@@ -67,13 +67,13 @@ inline constexpr int kMaxTableRanks = 4096;
 SINDRI_API RankTableCheck check_rank_table(const std::string& text, const std::string& file);
 /// As check_rank_table, for a file. Throws SettingsError (E2010) if it cannot be read.
 SINDRI_API RankTableCheck check_rank_table_file(const std::string& file);
-/// Checks that depend on this machine: names that it cannot resolve (RT10), and a table without any of its addresses (RT13).
-/// Returns warnings.
+/// Checks that depend on this machine: host names that cannot be resolved here (RT10), and a table that lists none of this
+/// machine's addresses (RT13). Returns warnings.
 SINDRI_API std::vector<RankTableProblem> check_rank_table_here(const RankTable& table);
 /// Reads a table and logs warnings and notes. Throws SettingsError with the code of the first error and one line for each; E2010
 /// if the file cannot be read.
 SINDRI_API RankTable read_rank_table(const std::string& file);
-/// One error for several problems, of which at least one is an error; warnings are omitted.
+/// Combines several problems into one exception. At least one of them must be an error; warnings are omitted.
 SINDRI_API SettingsError rank_table_error(const std::string& file, const std::vector<RankTableProblem>& problems);
 
 /// Environment variables that describe this process in addition to a table; absent ones are not compared.
@@ -104,7 +104,8 @@ struct RankPlace {
 /// The place of a rank. Throws SettingsError (RT13) for a rank that is not in the table.
 SINDRI_API RankPlace place_of(const RankTable& table, int rank);
 /// The place of this process according to `claims`. Throws SettingsError: RT12 for another number of ranks or devices, RT13 for a
-/// rank or server that is not in the table or for claims that do not identify the rank, RT14 for another device than the table's.
+/// rank or server that is not in the table or for claims that do not identify the rank, RT14 for a device other than the one in
+/// the table.
 SINDRI_API RankPlace locate(const RankTable& table, const RankClaims& claims);
 /// Indices of the servers with one of this machine's addresses (names are resolved), in the table's order.
 SINDRI_API std::vector<int> servers_here(const RankTable& table);

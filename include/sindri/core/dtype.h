@@ -68,8 +68,8 @@ SINDRI_API DType parse_dtype(std::string_view name);
 inline bool is_floating(DType t) { return t >= DType::kFloat16; }  ///< float16, bfloat16, float32, float64
 inline bool is_integral(DType t) { return t < DType::kFloat16; }  ///< integers and bool
 inline bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }  ///< float16 or bfloat16
-/// Result type of a binary arithmetic op: the wider of the two, in the order bool < u8 < i32 < i64 < f16, bf16 < f32 < f64. f16
-/// with bf16 gives f32 (PyTorch's rule for tensors of rank > 0).
+/// Result type of a binary arithmetic op: the wider of the two types, in the order bool < u8 < i32 < i64 < f16, bf16 < f32 < f64.
+/// f16 with bf16 gives f32 (PyTorch's rule for tensors of rank > 0).
 SINDRI_API DType promote_types(DType a, DType b);
 
 template <class T> struct dtype_of_t;

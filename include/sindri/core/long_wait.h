@@ -1,5 +1,6 @@
-// Engine work that takes seconds, where calls normally take microseconds. A host language whose lock the calling thread may hold
-// releases it meanwhile; the Python binding installs the function that does.
+// Engine work that takes seconds, in calls that normally take microseconds. The calling thread may hold a lock of the host
+// language, such as Python's interpreter lock. A language binding installs a function here that releases the lock during such
+// work.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +9,7 @@
 
 namespace sindri {
 
-/// Calls f(argument), and may act before and after it. Exceptions propagate through it.
+/// Calls f(argument); may do further work before and after the call. Exceptions propagate through it.
 using AroundLongWait = void (*)(void (*f)(void*), void* argument);
 /// Installs the function that surrounds long waits in this process; null: none.
 SINDRI_API void set_around_long_wait(AroundLongWait around);

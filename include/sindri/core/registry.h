@@ -12,9 +12,9 @@
 //       .make = [](optim::Params params, const optim::OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<optim::Optimizer> { … },
 //   });
 //
-// Further facts of a kind (such as what a training algorithm excludes) are in a struct of that kind, Registry's second parameter.
-// Tables of settings, their documentation and the checks of values are generated from the registries. Entries are added at
-// start-up: before main, or from one thread before others read.
+// Facts that only one kind of component has (such as what a training algorithm excludes) are in a struct, the second template
+// parameter of Registry. Tables of settings, their documentation and the checks of values are generated from the registries.
+// Entries are added at start-up: before main, or from one thread before others read.
 #pragma once
 
 #include <deque>
@@ -27,7 +27,7 @@
 
 namespace sindri {
 
-/// Everything known of a registered component without making one.
+/// Everything known about a registered component without making one.
 struct SINDRI_API Registered {
   std::string name, doc;  ///< doc: a short description for listings and settings tables
   std::vector<SettingSpec> settings;
@@ -54,8 +54,8 @@ class SINDRI_API RegistryBase {
   bool has(const std::string& name) const;
   /// The component's description. Throws ValueError, with the nearest names, for an unknown name.
   const Registered& info(const std::string& name) const;
-  /// The component's settings: the given values, defaults for the others. Throws ValueError as SettingValues does, and if the component's check fails; `where`
-  /// is then "component.setting".
+  /// The component's settings: the given values, and defaults for the others. Throws the same errors as the constructor of SettingValues. Throws ValueError if
+  /// the component's check fails; `where` is then "component.setting".
   SettingValues values(const std::string& name, const std::map<std::string, SettingValue>& given) const;
   size_t size() const { return infos_.size(); }  ///< number of registered components
   /// The settings of all components available in settings files as rows "section.key", each key once. A row has the union of the ranges and choices, and names
@@ -74,7 +74,7 @@ class SINDRI_API RegistryBase {
   std::deque<Registered> infos_;  // a deque: addresses stay valid
 };
 
-/// The Facts of a kind that has none.
+/// Facts of a kind of component that has none.
 struct NoFacts {};
 
 /// Components by name, with their documentation and settings. Each file adds its own at start-up.
@@ -86,20 +86,21 @@ template <class Make, class Facts = NoFacts> class Registry final : public Regis
     std::vector<SettingSpec> settings = {};
     bool code_only = false;
     std::function<void(const SettingValues&)> check = nullptr;  ///< see Registered
-    Facts facts = {};  ///< further facts of the kind
+    Facts facts = {};  ///< facts that only this kind has
     std::function<Make> make = nullptr;  ///< makes the component
   };
   using RegistryBase::RegistryBase;
 
-  /// Registers a component. Throws ValueError for a name that is taken or invalid, whether of the component (letters, digits, '_') or of a setting (lower case,
-  /// not "enabled"); for a default outside its setting's range; for a `needs` that is not declared; and without `make`.
+  /// Registers a component. Throws ValueError if the component's name is taken or is not made of letters, digits and '_', and if a setting's name is "enabled"
+  /// or is not made of lower-case letters, digits and '_'. Also throws it for a default outside its setting's range, for a `needs` that is not declared, and
+  /// without `make`.
   const Entry& add(Entry e) {
     add_info({e.name, e.doc, e.settings, e.code_only, e.check}, e.make != nullptr);
     return entries_.emplace_back(std::move(e));
   }
-  /// The entry of that name. Throws ValueError with the nearest names.
+  /// The entry of that name. Throws ValueError, with the nearest names, for an unknown name.
   const Entry& find(const std::string& name) const { return entries_[index(name)]; }
-  /// Makes the component of that name from its own arguments and the given settings, with defaults for the others. Throws ValueError as values() does.
+  /// Makes the component of that name from its own arguments and the given settings, with defaults for the others. Throws the same errors as values().
   template <class... Args> auto make(const std::string& name, const std::map<std::string, SettingValue>& settings, Args&&... args) const {
     const Entry& e = find(name);
     return e.make(std::forward<Args>(args)..., values(name, settings));

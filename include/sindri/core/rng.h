@@ -1,8 +1,8 @@
 // Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").
 //
-// No stream position is stored that threads could race for: a number is a pure function of key and counter. Ops derive both from
-// (seed, op instance, step, global position of the sample, element), the data pipeline from (seed, operation, pass, position,
-// draw). So masks and augmentation do not depend on threads, devices or ranks.
+// A random number is a pure function of a key and a counter, so there is no stored stream position that threads could race for.
+// Ops derive both from (seed, op instance, step, global position of the sample, element), the data pipeline from (seed,
+// operation, pass, position, draw). So masks and augmentation do not depend on threads, devices or ranks.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ class PhiloxSequence {
     uint64_t lo = next_u32();
     return lo | (static_cast<uint64_t>(next_u32()) << 32);
   }
-  /// Uniform in [0, 1), as u32_to_unit_float and u64_to_unit_double.
+  /// Uniform in [0, 1), computed as in u32_to_unit_float and u64_to_unit_double.
   float next_float() { return u32_to_unit_float(next_u32()); }
   double next_double() { return u64_to_unit_double(next_u64()); }
   /// Uniform integer in [0, n), n > 0, by multiply-shift with rejection (no bias).

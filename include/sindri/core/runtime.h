@@ -2,8 +2,8 @@
 //
 // A Runtime owns what a run sets and what the library keeps for it between calls: mode, strictness, number of threads, seed,
 // device, random state, kernel choices and the plans built from them, observers, and the name in log lines. A process has one
-// from the start, so a program that never names a runtime need not know of them. Further runtimes start in the state of a new
-// process, and a RuntimeScope makes one current on a thread:
+// from the start, so a program that uses only this runtime need not know about runtimes. Further runtimes start in the state of a
+// new process, and a RuntimeScope makes one current on a thread:
 //
 //   std::thread rank([] {
 //     sindri::RuntimeScope scope(sindri::Runtime("rank 1"));
@@ -81,8 +81,8 @@ SINDRI_API void* value(std::atomic<int>& index, void* (*make)(), void (*destroy)
 ///   constinit RuntimeSlot<Counters> counters;   // of static storage: a slot's index is never reused
 ///   counters.get().drawn += 1;                  // of the current runtime
 /// A runtime's T is default-constructed at its first use, in that runtime, and destroyed with it (the process's never is). If
-/// threads of one runtime use it first at the same time, several may be constructed, of which one is kept; the constructor must
-/// have no side effects.
+/// threads of one runtime use it first at the same time, several may be constructed and all but one destroyed; the constructor
+/// must have no side effects.
 template <class T> class RuntimeSlot {
  public:
   constexpr RuntimeSlot() = default;

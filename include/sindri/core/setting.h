@@ -38,16 +38,16 @@ struct SettingSpec {
 using SettingValue = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
 
 /// Parses a value as written in settings files: whole numbers without leading zeros, finite numbers, lists as "[1, 2]" or "1, 2".
-/// Throws ValueError as check_setting does.
+/// Throws the same errors as check_setting.
 SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string& text);
 /// Returns the value, with an int converted if the setting is a float. Throws ValueError for a wrong type and for a value outside
-/// the range or the choices. The message names the setting, as `shown` if that is given.
+/// the range or the choices. The message names the setting, or `shown` if it is not empty.
 SINDRI_API SettingValue check_setting(const SettingSpec& spec, SettingValue value, const std::string& shown = "");
 
 /// Values of declared settings: the given ones, defaults for the others.
 class SINDRI_API SettingValues {
  public:
-  /// Throws ValueError, naming `whose`, for names that are not declared, and as check_setting does.
+  /// Throws ValueError, naming `whose`, for names that are not declared, and the same errors as check_setting.
   SettingValues(const std::string& whose, const std::vector<SettingSpec>& declared, const std::map<std::string, SettingValue>& given = {});
 
   /// Return the value. Throw InternalError for a name that is not declared with that type.

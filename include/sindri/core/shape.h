@@ -20,14 +20,14 @@ class SINDRI_API Shape {
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims);  // NOLINT(google-explicit-constructor): {2, 3} reads as a shape
   Shape(const std::vector<int64_t>& dims);  // NOLINT(google-explicit-constructor)
-  /// These throw ShapeError for more than kMaxRank dimensions.
+  /// This constructor and those above throw ShapeError for more than kMaxRank dimensions.
   explicit Shape(std::span<const int64_t> dims);
   /// A shape of `rank` dimensions, all equal to `fill`.
   static Shape filled(int rank, int64_t fill);
 
   int rank() const { return rank_; }  ///< number of dimensions
-  bool empty() const { return rank_ == 0; }  ///< a scalar's
-  int size() const { return rank_; }  ///< as rank(), for use as a container
+  bool empty() const { return rank_ == 0; }  ///< true for a scalar
+  int size() const { return rank_; }  ///< the same as rank(), for use as a container
   /// Dimension i, from 0 to rank() - 1; not checked.
   int64_t operator[](int i) const { return dims_[static_cast<size_t>(i)]; }
   int64_t& operator[](int i) { return dims_[static_cast<size_t>(i)]; }

@@ -16,7 +16,7 @@
 
 namespace sindri {
 
-/// Everything known of a tensor before it is computed.
+/// Everything known about a tensor before it is computed.
 struct SINDRI_API TensorMeta {
   Shape shape;
   DType dtype = DType::kFloat32;
@@ -40,7 +40,7 @@ class SINDRI_API Tensor {
   /// Uninitialised host memory, for the caller to fill. Throws ShapeError for a negative dimension or channels_last of a rank
   /// other than 4, and DeviceError (kMemory) if memory runs out.
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32, Layout layout = Layout::kContiguous);
-  /// Uninitialised memory of the device in `meta`. Throws as above.
+  /// Uninitialised memory of the device in `meta`. Throws the same errors.
   static Tensor empty(const TensorMeta& meta);
   // The following functions make tensors from values, on current_device().
   /// A tensor of zeros.
@@ -75,7 +75,7 @@ class SINDRI_API Tensor {
 
   /// True for a value of a graph being traced: it has a meta but no data.
   bool is_symbolic() const;
-  /// Whether there is data. Also false for records that kept only the meta of an unsaved tensor.
+  /// Whether there is data. False for a symbolic tensor, and for a tensor whose meta alone was kept by a tape.
   bool has_data() const;
   /// Host memory in physical order. Throws DTypeError if T is not the dtype, ValueError if symbolic, and DeviceError for a tensor
   /// on another device. Read such a tensor with item(), to_vector() or to(Device{}), which wait for the work that computes it.
@@ -92,7 +92,7 @@ class SINDRI_API Tensor {
   const void* raw_data() const;
   void* mutable_raw_data();
   /// Keeps the memory alive for a holder that may write to it outside the library (NumPy, DLPack). Until the handle is released,
-  /// compiled functions treat no value in this memory as unchanged. Throws ValueError for a symbolic tensor.
+  /// compiled functions do not rely on values in this memory staying unchanged. Throws ValueError for a symbolic tensor.
   std::shared_ptr<void> writable_view() const;
 
   /// The only element. Throws ValueError unless numel() == 1.
@@ -104,8 +104,8 @@ class SINDRI_API Tensor {
     return out;
   }
   /// The same value on another device; the tensor itself if it is already there. A copy to the host waits for the work that
-  /// computes the value. A copy from the host has read the value when it returns. Not recorded for gradients. Throws DeviceError
-  /// if there is no such device, ValueError if symbolic.
+  /// computes the value. A copy from the host has finished reading the host memory when the function returns. Not recorded for
+  /// gradients. Throws DeviceError if there is no such device, ValueError if symbolic.
   Tensor to(Device device) const;
   /// A copy with separate memory, on the same device and in the same layout.
   Tensor clone() const;
@@ -132,8 +132,8 @@ class SINDRI_API Tensor {
   std::shared_ptr<TensorImpl> impl_;
 };
 
-/// The tensors on the host. Those on other devices are copied together with a single synchronisation, which the timeline shows as
-/// `what`; undefined ones stay undefined.
+/// Returns the tensors on the host. Tensors on other devices are copied together with a single synchronisation, which the
+/// timeline shows as `what`. Undefined tensors stay undefined.
 SINDRI_API std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what = "read");
 /// All elements of all tensors, concatenated and copied with a single synchronisation.
 SINDRI_API std::vector<double> read_values(std::span<const Tensor> tensors, const char* what = "read");

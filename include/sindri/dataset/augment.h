@@ -75,8 +75,8 @@ SINDRI_API Transform RandomLighting(double alpha);
 
 // Positions and shapes.
 
-/// Moves the pixel at (x, y) to matrix * (x, y, 1). The matrix has 6 numbers, row by row, for an affine map, 9 for a
-/// perspective one. `fill` has one number, or three.
+/// Moves the pixel at (x, y) to matrix * (x, y, 1). The matrix is given row by row, with 6 values for an affine map and
+/// 9 for a perspective one. `fill` has one value, or three.
 SINDRI_API Transform Warp(const std::vector<double>& matrix, Inter interpolation, const std::vector<double>& fill);
 /// Options of Rotate.
 struct RotateOptions {
@@ -85,7 +85,7 @@ struct RotateOptions {
   bool expand = false;
   /// Centre (x, y); empty: the image's centre.
   std::vector<double> center = {};
-  /// Value of pixels from outside: one number, or three.
+  /// Value of pixels from outside the image: one value, or three.
   std::vector<double> fill = {0};
 };
 /// Rotates counterclockwise by degrees drawn uniformly from the range.
@@ -101,7 +101,8 @@ struct AffineRanges {
   /// Degrees along x and y.
   std::array<Range, 2> shear = {};
 };
-/// Shears, scales, rotates clockwise and then translates around the centre, by uniform draws from the ranges.
+/// Shears, scales and rotates clockwise around the centre, then translates, with amounts drawn uniformly from the
+/// ranges.
 SINDRI_API Transform Affine(const AffineRanges& ranges, Inter interpolation, const std::vector<double>& fill);
 /// With probability prob, moves each corner inwards by up to `distortion` of half the image.
 SINDRI_API Transform RandomPerspective(double distortion, double prob, Inter interpolation);
@@ -125,8 +126,8 @@ SINDRI_API Transform PillowResize(Size size, bool cubic, LongEdge long_edge);
 SINDRI_API Transform RandomResize(Size size, LongEdge long_edge);
 /// Splits into rows * columns patches, row by row, each an output. A remainder is padded with `fill`, or dropped.
 SINDRI_API Transform SlicePatches(int rows, int columns, bool drop, int64_t fill);
-/// Five outputs: the four corners and the centre; with `mirrored` ten: these followed by those of the flipped image.
-/// `vertical` flips top to bottom.
+/// Five outputs: the four corners and the centre; with `mirrored`, ten: these five, followed by the same five of the
+/// flipped image. `vertical` flips top to bottom.
 SINDRI_API Transform CornerCrops(Size size, bool mirrored, bool vertical);
 
 // Erased parts.
@@ -137,16 +138,16 @@ SINDRI_API Transform Erase(std::array<int64_t, 4> top_left_height_width, const s
 SINDRI_API Transform CutOut(int64_t length, int patches, bool is_hwc);
 /// Options of RandomErasing.
 struct RandomErasingOptions {
-  /// Probability to erase.
+  /// Probability of erasing.
   double prob = 0.5;
   /// Ranges of the rectangle's share of the area and of its height divided by its width.
   Range scale = {0.02, 0.33}, ratio = {0.3, 3.3};
-  /// One number, or one per channel; empty: normal noise.
+  /// One value, or one per channel; empty: normal noise.
   std::vector<double> value = {0};
   /// Attempts to draw a rectangle that fits; after that the image stays unchanged.
   int max_attempts = 10;
 };
-/// With a probability, fills a random rectangle of [C, H, W].
+/// Fills a random rectangle of [C, H, W] with probability `prob`.
 SINDRI_API Transform RandomErasing(const RandomErasingOptions& options);
 
 // Types and layouts.
@@ -169,15 +170,15 @@ SINDRI_API Transform AutoAugment(const std::string& policy, Inter interpolation,
 
 /// Transforms applied in sequence.
 using Chain = std::vector<Transform>;
-/// Applies all transforms with probability prob, or none.
+/// Applies all transforms with probability prob, otherwise none.
 SINDRI_API Transform RandomApply(const Chain& transforms, double prob);
-/// Applies one of the chains.
+/// Applies one of the chains, drawn at random.
 SINDRI_API Transform RandomChoice(const std::vector<Chain>& chains);
 /// Applies all chains in random order.
 SINDRI_API Transform RandomOrder(const std::vector<Chain>& chains);
 /// Draws `count` different chains and applies each with probability 1/2.
 SINDRI_API Transform UniformAugment(const std::vector<Chain>& chains, int count);
-/// Applies one of the sub-policies, each of whose chains has its own probability.
+/// Applies one of the sub-policies, drawn at random. Each chain of a sub-policy is applied with its own probability.
 SINDRI_API Transform RandomSelectSubpolicy(const std::vector<std::vector<std::pair<Chain, double>>>& policy);
 
 // With bounding boxes: columns (image, boxes [N, 4 or more] of (x, y, width, height, …) in pixels, inside the image).
@@ -189,13 +190,14 @@ SINDRI_API Transform FlipWithBoxes(double prob, bool vertical);
 SINDRI_API Transform ResizeWithBoxes(const Transform& resize);
 /// Crops the image, and clips and scales the boxes with it. `crop` is RandomCrop, CenterCrop or RandomResizedCrop.
 SINDRI_API Transform CropWithBoxes(const Transform& crop);
-/// Applies transforms that keep size and type to the parts of the image inside a `ratio` of the boxes.
+/// Applies transforms that keep size and type to the parts of the image inside some boxes, a random fraction `ratio` of
+/// all.
 SINDRI_API Transform BoundingBoxAugment(const Chain& transforms, double ratio);
 
 // Batches: columns (images [N, …] of rank 4, one-hot labels); labels become float32.
 
-/// Mixes images and labels with a permutation of the batch, with a weight from Beta(alpha, alpha) (MixUp,
-/// arXiv:1710.09412).
+/// Mixes the images and labels of the batch with those of a permutation of it, with a weight drawn from Beta(alpha,
+/// alpha) (MixUp, arXiv:1710.09412).
 SINDRI_API Transform MixUpBatch(double alpha);
 /// Pastes boxes of other images with probability prob and mixes labels by area; alpha as in MixUpBatch (CutMix,
 /// arXiv:1905.04899).

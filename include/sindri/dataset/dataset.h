@@ -70,14 +70,14 @@ class SINDRI_API Sampler {
 SINDRI_API Sampler SequentialSampler(std::optional<int64_t> start_index = {}, std::optional<int64_t> num_samples = {});
 /// A new permutation in each pass; with replacement, independent draws. Throws ValueError for num_samples < 1.
 SINDRI_API Sampler RandomSampler(bool replacement = false, std::optional<int64_t> num_samples = {});
-/// Every num_shards-th row. With pad, shards are equally long, and the first rows appear again if needed; without, no
-/// row appears twice and shards differ by at most one row (for sharded evaluation). `offset` is the shard of the first
-/// row; -1 for none. Throws ValueError for values out of range.
+/// Every num_shards-th row. With pad, all shards are equally long, and the first rows appear again if needed. Without
+/// pad, no row appears twice, and shards differ by at most one row (for sharded evaluation). `offset` is the shard of
+/// the first row; -1: not set. Throws ValueError for values out of range.
 SINDRI_API Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle = true, std::optional<int64_t> num_samples = {}, int64_t offset = -1,
                                       bool pad = true);
 /// These rows, in this order. Throws ValueError for negative indices and num_samples < 1.
 SINDRI_API Sampler SubsetSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
-/// These rows, in a new order in each pass. Throws as SubsetSampler does.
+/// These rows, in a new order in each pass. Throws the same errors as SubsetSampler.
 SINDRI_API Sampler SubsetRandomSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
 
 /// Columns and workers of map().
@@ -139,7 +139,7 @@ struct Stats {
   int64_t decode_warnings = 0;  ///< damage that the JPEG library could ignore (extraneous bytes before a marker)
   int64_t bytes_read = 0;  ///< bytes read from files
   int64_t replaced = 0;  ///< rows replaced by another
-  int64_t pool_overflow = 0;  ///< blocks allocated because the consumer held more than the pool has
+  int64_t pool_overflow = 0;  ///< extra blocks allocated because the consumer held more blocks than the pool has
   int64_t blocks = 0, block_bytes = 0;  ///< blocks of the pool, and bytes of each
   int workers = 0;  ///< worker threads
   double busy_seconds = 0;  ///< time that workers spent on rows, summed over workers
@@ -260,8 +260,8 @@ struct SINDRI_API ImageFolderDataset {
   struct Options {
     std::string dataset_dir = {};  ///< folder of the class folders
     SINDRI_DATASET_SOURCE_OPTIONS
-    /// Suffixes with a dot, case-sensitive. Empty: .jpg .jpeg .png .bmp .webp .tif .tiff in any case, except hidden
-    /// files.
+    /// Suffixes with a dot, case-sensitive. Empty: .jpg .jpeg .png .bmp .webp .tif .tiff in upper or lower case, except
+    /// hidden files.
     std::vector<std::string> extensions = {};
     /// Without extensions: reads every file of a class folder except hidden files, whatever its suffix.
     bool any_extension = false;
@@ -357,10 +357,10 @@ struct FoundData {
   /// Text for messages, such as "CIFAR-10 binary".
   const char* kind_name() const;
 };
-/// Finds the data for `usage` ("train" or "eval") in `root`: CIFAR binaries, MNIST idx files, or class folders in
-/// folders named train and ilsvrc, or val, validation_preprocess, ilsvrc_eval, validation, eval and test; also root
-/// itself if it contains them. Throws DataError (kDataMissing), listing what was looked for and what is there;
-/// ValueError for another usage.
+/// Finds the data for `usage` ("train" or "eval") in `root`: CIFAR binaries, MNIST idx files or class folders. Searches
+/// `root` itself and its folders train and ilsvrc for "train", or val, validation_preprocess, ilsvrc_eval, validation,
+/// eval and test for "eval". Throws DataError (kDataMissing), listing what was looked for and what is there, and
+/// ValueError for any other usage.
 SINDRI_API FoundData find_data(const std::string& root, const std::string& usage);
 /// Creates the matching source with default columns.
 SINDRI_API Dataset::Ptr open_data(const FoundData& found, std::optional<bool> shuffle = {}, std::optional<int64_t> num_shards = {},

@@ -43,7 +43,7 @@ using MakeData = Dataset::Ptr(const DataPart& part, const SettingValues& setting
 
 /// Registered kinds: "cifar10", "imagefolder", …. Each file of dataset/sources/ adds its own.
 SINDRI_API Registry<MakeData, KindFacts>& kinds();
-/// Name, among these kinds, of what find_data found.
+/// Name of the registered kind that reads what find_data found.
 SINDRI_API const char* kind_of(const FoundData& found);
 
 }  // namespace sindri::dataset

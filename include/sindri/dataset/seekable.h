@@ -1,5 +1,5 @@
-// A store of JPEG files in which a window can be decoded without the parts above and next to it: the same images, with
-// restart markers.
+// A store of image files whose JPEG files have restart markers. A window of such an image can be decoded without the
+// parts above and next to it.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct SeekableReport {
 };
 
 /// Copies all files below `source` (symbolic links to files are followed) to the same places below `destination`. JPEG
-/// files get restart markers about every 32 pixels, without loss: coefficients and texts stay unchanged, and any reader
-/// opens them. Files whose source still has the size and content they were made from are kept, so a second call
-/// continues an interrupted one; `.seekable.jsonl` in the destination lists what each file was made from. A file gets
-/// its name once it is on disk. workers 0: min(8, usable cores). Throws IoError, or ValueError if one folder is inside
-/// the other.
+/// files get restart markers about every 32 pixels, without loss: coefficients and metadata stay unchanged, and any
+/// JPEG reader opens them. Files whose source still has the size and content they were made from are kept, so a second
+/// call continues an interrupted one; `.seekable.jsonl` in the destination lists what each file was made from. A file
+/// gets its final name once its content is on disk. workers 0: min(8, usable cores). Throws IoError, or ValueError if
+/// one folder is inside the other.
 SINDRI_API SeekableReport prepare_seekable(const std::string& source, const std::string& destination, int workers = 0);
 
 }  // namespace sindri::dataset

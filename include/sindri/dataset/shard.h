@@ -16,9 +16,9 @@ struct ShardSpec {
   int64_t num_shards = 1;
   int64_t first = 0;
   int64_t count = 1;
-  /// With several shards: the number of rows of one shard before as many of the next follow. After batch(count *
-  /// block), a batch consists of the batches of `block` rows that each shard alone would give, in order. If these are
-  /// shorter at the end of a pass, so is each part.
+  /// With several shards: number of consecutive rows of one shard before the same number of rows of the next. After
+  /// batch(count * block), a batch consists of the batches of `block` rows that each shard alone would give, in order.
+  /// At the end of a pass the parts are shorter if those batches are.
   int64_t block = 1;
   /// true: all shards are equally long; the first rows of the order appear again if num_shards does not divide their
   /// number. false: no row appears twice, shards differ by at most one row and may be empty; only for a single shard.
@@ -31,8 +31,8 @@ SINDRI_API int64_t shard_size(const ShardSpec& spec, int64_t rows);
 SINDRI_API int64_t shard_row(const ShardSpec& spec, int64_t rows, int64_t i);
 /// Keeps the rows of these shards; place it before batch() and after a shuffle. O(1) per row. The state of its iterator
 /// does not depend on which shards were read: any rank, of any number of ranks, can continue from it if it reads as
-/// many rows of all shards per batch. Throws ValueError for inconsistent numbers, and on first use of the data for
-/// sources whose rows can only be read in sequence.
+/// many rows of all shards per batch. Throws ValueError for inconsistent values of `spec`. If the rows of a source can
+/// only be read in sequence, throws ValueError when the data is first used.
 SINDRI_API Dataset::Ptr shard(const Dataset::Ptr& data, const ShardSpec& spec);
 
 }  // namespace sindri::dataset

@@ -62,8 +62,9 @@ class SINDRI_API OneHot : public Transform {
   explicit OneHot(int64_t num_classes, double smoothing_rate = 0.0);
 };
 
-/// Placeholder of a transform that is applied later, for example on a device. It changes nothing and has the
-/// transform's text, so that a pipeline's saved state matches the pipeline with either.
+/// Placeholder of a transform that is applied later, for example on a device. It changes nothing, and its str() is the
+/// transform's. So a pipeline's saved state matches both the pipeline with the transform and the one with its
+/// placeholder.
 class SINDRI_API Deferred : public Transform {
  public:
   /// Throws ValueError for a transform that is random or has several columns.

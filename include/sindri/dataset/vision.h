@@ -28,15 +28,15 @@ struct Size {
 };
 
 /// Decodes file bytes [n] to uint8 [H, W, 3] RGB. JPEG, PNG, BMP, TIFF and WebP are recognised by their first bytes,
-/// whatever the name. Grey is expanded, CMYK converted, the orientation tag ignored. Truncated or damaged files and
-/// images above 64 Mpixel are bad samples.
+/// whatever the name. Grey is expanded to RGB, CMYK is converted to RGB, and the orientation tag is ignored. Truncated
+/// or damaged files and images above 64 Mpixel are bad samples.
 class SINDRI_API Decode : public Transform {
  public:
   Decode();
 };
 
-/// Rounding of the longer edge, float(long) / short * size: truncated, as in MindSpore 2.x and torchvision, or rounded,
-/// as in MindSpore 1.x.
+/// Rounding of the new length of the longer edge, float(long) / short * size. kCut truncates, as in MindSpore 2.x and
+/// torchvision; kRound rounds, as in MindSpore 1.x.
 enum class LongEdge { kCut, kRound };
 
 /// Resizes. One number: the shorter edge gets this length, the other follows. Two numbers: exactly this size.
@@ -45,8 +45,8 @@ class SINDRI_API Resize : public Transform {
   explicit Resize(Size size, Inter interpolation = Inter::kLinear, LongEdge long_edge = LongEdge::kCut);
 };
 
-/// Crops the centre [h, w], at ((H - h) / 2, (W - w) / 2). A smaller image is padded with 0, the odd pixel above and
-/// left.
+/// Crops the centre [h, w], at ((H - h) / 2, (W - w) / 2). A smaller image is padded with 0; if the padding is odd, the
+/// extra pixel is at the top or left.
 class SINDRI_API CenterCrop : public Transform {
  public:
   explicit CenterCrop(Size size);
@@ -56,7 +56,7 @@ class SINDRI_API CenterCrop : public Transform {
 struct RandomCropOptions {
   /// {all}, {left and right, top and bottom} or {left, top, right, bottom}.
   std::vector<int64_t> padding = {};
-  /// Pads an image that is smaller than the crop; otherwise it is a bad sample.
+  /// Whether an image that is smaller than the crop is padded; if not, it is a bad sample.
   bool pad_if_needed = false;
   /// One value per channel, or one for all.
   std::vector<int64_t> fill_value = {0};
@@ -72,10 +72,10 @@ class SINDRI_API RandomCrop : public Transform {
 struct RandomResizedCropOptions {
   /// Range of the crop's share of the area.
   std::array<double, 2> scale = {0.08, 1.0};
-  /// Range of its width divided by its height.
+  /// Range of the crop's width divided by its height.
   std::array<double, 2> ratio = {3.0 / 4.0, 4.0 / 3.0};
   Inter interpolation = Inter::kLinear;
-  /// Attempts to draw a crop that fits; after that the largest centred crop with a permitted ratio is taken.
+  /// Attempts to draw a crop that fits; after that, the largest centred crop with a permitted ratio is used.
   int max_attempts = 10;
 };
 /// Crops a random area with a random aspect ratio and resizes it to `size`.

@@ -1,4 +1,4 @@
-// Devices of this process: list, memory, queues, and the host's waits for them.
+// Devices of this process: list, memory, queues, and waits of the host for a device.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ SINDRI_API std::vector<std::string> device_targets();
 /// find_device's error is thrown instead. Throws ValueError for another name (case matters) or an id outside 0 … 4095, and
 /// DeviceError for an id that the target's devices do not have.
 SINDRI_API Device set_device_target(const std::string& target, int id = 0);
-/// A line for run records that says that the CPU computes instead of the requested device_target. Empty otherwise.
+/// A line for run records if the CPU computes instead of the requested device_target; otherwise empty.
 SINDRI_API std::string target_substitution();
 
 /// A device's memory, in bytes.
@@ -76,24 +76,25 @@ class SINDRI_API StreamScope {
  private:
   Stream* previous_;
 };
-/// Informs the allocator that `stream`, which did not make the tensor, uses it. Its memory is not reused before that stream's
-/// work is done.
+/// Informs the allocator that `stream`, which did not make the tensor, uses it. The tensor's memory is not reused before that
+/// stream's work is done.
 SINDRI_API void use_on(const Tensor& t, Stream& stream);
 
 /// Copies of the tensors on `device`; those already there and undefined ones are returned as they are. Host tensors travel on the
-/// copy lane through pinned memory, concurrently with the current stream's work. Later work of that stream waits for them, the
-/// host does not. They have been read when this returns.
+/// copy lane through pinned memory, concurrently with the current stream's work. Later work of that stream waits for the copies;
+/// the host does not. The host tensors have been read when the function returns.
 SINDRI_API std::vector<Tensor> copy_ahead(std::span<const Tensor> tensors, Device device);
 
-/// Values on their way to the host, as they are after the work put on their tensors' streams so far.
+/// Values being copied to the host: those that the tensors have after all work queued on their streams so far.
 class SINDRI_API PendingValues {
  public:
-  PendingValues() = default;  ///< of no tensor
+  PendingValues() = default;  ///< no tensors
   /// Queues the copies. Undefined tensors have no elements.
   explicit PendingValues(std::span<const Tensor> tensors);
   /// Whether get() would return without waiting.
   bool done() const;
-  /// All elements of the tensors, concatenated. The timeline shows a wait as `what`. Throws the error of the work, if it failed.
+  /// All elements of the tensors, concatenated. Waits for the copies if necessary; the timeline shows the wait as `what`. Throws
+  /// the error of work that failed.
   std::vector<double> get(const char* what = "read") const;
 
  private:
@@ -101,7 +102,7 @@ class SINDRI_API PendingValues {
   std::shared_ptr<Pieces> pieces_;
 };
 
-/// Waits on the host for all work of the device; does nothing for the CPU. Throws the error of work that failed.
+/// Blocks the host until all work of the device has finished; does nothing for the CPU. Throws the error of work that failed.
 SINDRI_API void synchronize(Device device);
 /// Number of waits of host threads for a device in this runtime: reads, synchronize, and waits for memory.
 SINDRI_API int64_t host_waits();

@@ -18,13 +18,13 @@ struct CompileOptions {
   std::string name = "fn";  ///< name in dumps and messages
   /// Names of passes to skip ("all": every one); SINDRI_DISABLE_PASSES=a,b adds to them.
   std::vector<std::string> disable_passes = {};
-  /// For a function called from eager code that may share more with it than arguments and results. If traced tensors are still
-  /// held elsewhere (in a list, say) when a trace ends, this is called to release unreachable objects. Tensors still held
+  /// Set it for a function that eager code calls and that may leave traced tensors in objects of that code (in a list, say). If
+  /// such objects hold traced tensors when a trace ends, this is called to release unreachable objects. Tensors still held
   /// afterwards receive their data, and the path is not kept (see run).
   std::function<void()> drop_garbage = {};
 };
 
-/// Planned kernel runs of one op and kernel name in a call.
+/// Planned runs of one kernel for one op, per call.
 struct PlannedKernels {
   std::string op, kernel;
   int64_t nodes = 0;  ///< nodes of the graph
@@ -57,12 +57,12 @@ class SINDRI_API CompiledFn {
   TensorList operator()(std::span<const Tensor> in, int variant = 0);
   /// Traces and compiles a new signature, up to the first condition. Runs nothing and changes no state.
   void prepare(std::span<const Tensor> in, int variant = 0);
-  /// As operator(). Sets `path` to the number of the call of `fn` (0 for the first) that traced the path taken, if that path is
-  /// kept, else -1. Functions that evaluate conditions (traced_condition) may return something different on each path.
+  /// The same as operator(), and sets `path`: if the path taken is kept, to the number of the call of `fn` (0 for the first) that
+  /// traced it, else to -1. Functions that evaluate conditions (traced_condition) may return something different on each path.
   TensorList run(std::span<const Tensor> in, int variant, int64_t* path);
   explicit operator bool() const { return impl_ != nullptr; }  ///< false if default-constructed
-  /// Text of the optimized graph of the latest compiled signature; of all its segments if the function evaluates conditions.
-  /// Throws ValueError before the first call.
+  /// Text of the optimized graph of the latest compiled signature. If the function evaluates conditions, the text of all
+  /// segments. Throws ValueError before the first call.
   std::string graph_text() const;
   /// Figures of the latest signature; all zero before the first call.
   ExecutableInfo info() const;
@@ -76,12 +76,12 @@ class SINDRI_API CompiledFn {
   std::shared_ptr<Impl> impl_;
 };
 
-/// For language bindings: the truth value of a traced tensor of one element, while a CompiledFn calls its function on this
-/// thread; nullopt otherwise. The ops traced so far run, and the trace continues for this outcome. Another outcome in a later
-/// call leads to another trace.
+/// For language bindings: the truth value of a traced tensor of one element. To find it, the ops traced so far run; the trace
+/// then continues for this outcome. A different outcome in a later call leads to another trace. Returns nullopt unless a
+/// CompiledFn is calling its function on this thread.
 SINDRI_API std::optional<bool> traced_condition(const Tensor& t);
-/// While a CompiledFn calls its function after a condition: runs the traced ops, gives traced tensors their data, and continues
-/// eagerly. Returns false otherwise; then a requested value is not available.
+/// For language bindings, while a CompiledFn calls its function and a condition has been evaluated: runs the traced ops, gives
+/// traced tensors their data, and continues eagerly. Otherwise returns false, and a requested value is not available.
 SINDRI_API bool leave_trace();
 /// Whether part of the call being traced has run, so that the call cannot restart.
 SINDRI_API bool traced_call_has_run();

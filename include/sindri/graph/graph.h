@@ -1,6 +1,6 @@
-// Graph: the traced form of a function. Nodes and values are stored in arrays, named by integers, in SSA form: no op mutates, and
-// state enters and leaves as values. Passes read and rewrite it through the functions below, which keep the lists of users
-// consistent.
+// Graph: the traced form of a function. Nodes and values are stored in arrays, named by integers, in SSA form: no op changes a
+// value, and state enters and leaves as values. Passes read and rewrite it through the functions below, which keep the lists of
+// users consistent.
 //
 //   graph "step" {
 //     %0 = input : f32[32, 784]
@@ -64,7 +64,7 @@ class SINDRI_API Graph {
 
   /// Adds an input. Throws DeviceError if the meta is on another device than the graph.
   ValueId add_input(const TensorMeta& meta);
-  /// Adds a state; one per Parameter. `param` may be null (tests, parsed text). Throws DeviceError as add_input does.
+  /// Adds a state; one per Parameter. `param` may be null (tests, parsed text). Throws the same errors as add_input.
   ValueId add_state(Parameter* param, std::string state_name, const TensorMeta& meta);
   /// Adds a constant. Throws InternalError if the tensor has no data.
   ValueId add_constant(const Tensor& value);
@@ -76,7 +76,8 @@ class SINDRI_API Graph {
   void replace_uses(ValueId from, ValueId to);
   /// Removes a node whose results nothing reads. Throws InternalError if one is read.
   void erase(NodeId n);
-  /// Sets another program order of the same nodes. The caller ensures that every value is computed before it is read.
+  /// Replaces the program order by another order of the same nodes. The caller ensures that every value is computed before it is
+  /// read.
   void reorder(std::vector<NodeId> order) { order_ = std::move(order); }
   /// Removes a constant or a state that nothing reads or writes. Throws InternalError if it is in use.
   void erase_unused(ValueId v);

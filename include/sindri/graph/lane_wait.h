@@ -1,5 +1,5 @@
-// Time that this runtime's programs have waited for their communication lane: the part of a rank's steps that is due to other
-// ranks.
+// Time that this runtime's compiled graphs have waited for their communication lane: the part of a rank's steps that is due to
+// other ranks.
 #pragma once
 
 #include "sindri/export.h"

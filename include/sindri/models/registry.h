@@ -35,8 +35,8 @@ SINDRI_API Registry<MakeNetwork, NetworkFacts>& networks();
 /// The setting "variant". `choices` are the libraries whose form the network has, "mindspore" or
 /// "mindspore|torchvision"; an empty value selects the form in which it was published.
 SINDRI_API SettingSpec variant_setting(const char* choices);
-/// The setting "conv_init", an initializer alias; "torch" is PyTorch's layer default, HeUniform(sqrt(5)), and empty the
-/// network's own.
+/// The setting "conv_init", an initializer alias; "torch" is PyTorch's layer default, HeUniform(sqrt(5)), and an empty
+/// value selects the network's own.
 SINDRI_API SettingSpec conv_init_setting();
 /// The same for dense layers, "dense_init".
 SINDRI_API SettingSpec dense_init_setting();
