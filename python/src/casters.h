@@ -35,7 +35,7 @@ struct LazyValue {
 /// The object that a view is a part of (common/_views.py). Writes to the view go to the base, and the view is recomputed when the base changes.
 struct ViewLink {
   py::object base;  ///< the Tensor or Parameter
-  py::tuple steps;  ///< lead from the base to the view
+  py::tuple steps;  ///< the indexing steps that lead from the base to the view
   uint64_t seen = 0;  ///< id of the base's value that the view was computed from
   uint32_t generation = 0;  ///< the base's `generation` when the view was made; a different one now means that the base was replaced
   bool snapshot = false;  ///< the view keeps its value when the base is written

@@ -536,7 +536,8 @@ PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
-// Called before every compiled call with a tuple (owner, name, value, …). An owner is a dict, a cell of a closure, or an object with the attribute.
+// Returns whether every name is still bound to its value. Called before every compiled call with a tuple (owner, name, value, …). An owner is a dict, a cell of
+// a closure, or an object that has the attribute `name`.
 PyObject* still_bound(PyObject*, PyObject* watched) {
   if (!PyTuple_Check(watched) || PyTuple_GET_SIZE(watched) % 3 != 0) {
     PyErr_SetString(PyExc_TypeError, "still_bound takes a tuple of owners, names and values");

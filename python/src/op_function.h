@@ -1,5 +1,5 @@
-// Functions of _core.ops. def_op(m, name, f, py::arg…) does what m.def does, at less cost per call: one signature, arguments that nearly
-// always have the expected types, and tensors that need no conversion.
+// Functions of _core.ops. def_op(m, name, f, py::arg…) does what m.def does, at less cost per call. It is meant for one signature, arguments that nearly always
+// have the expected types, and tensors that need no conversion.
 //
 // A call with arguments of other types, or with arguments that do not follow the signature, is passed to pybind11's function of the same name,
 // which supports all conversions and raises the TypeErrors.
@@ -239,8 +239,8 @@ template <BinaryOp F, bool compared> Tensor binary_op(py::handle a, py::handle b
   const auto [x, y] = binary_operands(a, b, compared);
   return without_lock(x.numel() + y.numel(), [&, &x = x, &y = y] { return F(x, y); });
 }
-/// a * b and a / b in the type that MindSpore's Mul and Div return: a 0-d tensor widens a tensor with dimensions to another kind only (bool, integer,
-/// floating), never within its kind.
+/// a * b and a / b in the type that MindSpore's Mul and Div return: a 0-d tensor can raise the kind of a tensor with dimensions (bool, integer, floating), but
+/// never widens its type within the kind.
 Tensor product_of(const Tensor& a, const Tensor& b);
 Tensor quotient_of(const Tensor& a, const Tensor& b);
 /// All functions of include/sindri/ops without a special form; generated at build time by scripts/op_bindings.py.

@@ -1,4 +1,4 @@
-// Parameter: a named state slot, as a Tensor that reads its current value.
+// Parameter: a named state slot. In Python it is a Tensor that reads the slot's current value.
 #include <fmt/format.h>
 
 #include "python/src/tensor_object.h"

@@ -118,7 +118,7 @@ void initialize(PyTensor& t, const py::object& data, const py::object& dtype, co
   t.lazy = std::move(lazy);
 }
 
-// After a condition of traced code the call continues eagerly, in which case t has its data.
+// If the traced code has passed a condition, the call continues eagerly from here, and t has data.
 void need_value(const Tensor& t, const char* what) {
   if (!t.is_symbolic()) return;
   const std::string asked = fmt::format("{} of a tensor that is being traced", what);

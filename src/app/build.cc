@@ -60,7 +60,8 @@ int64_t class_count(const Settings& s, int64_t data_classes) {
 }
 
 void check_unused_classes(const Settings& s, int64_t data_classes) {
-  // Heads of the largest public label sets (21,841 of ImageNet) are loaded and trained on little data. A larger number is considered a mistake.
+  // Pretrained heads of the largest public label sets (ImageNet: 21,841 classes) are loaded and then trained on data with few classes. More classes than kMost
+  // are considered a mistake.
   constexpr int64_t kMost = 100'000;
   const int64_t wanted = s.get_int("model.num_classes");
   if (data_classes <= 0 || wanted / 100 < data_classes) return;

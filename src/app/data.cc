@@ -196,7 +196,7 @@ Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image,
   // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
   d = d->batch(training ? batch * parts.count : batch, {.drop_remainder = training, .num_parallel_workers = workers});
   if (mixes) d = mixed(s, d, parts, workers);
-  // Whole batches: each is the same as without parts, so that means over batches do not change.
+  // Whole batches are distributed. Each batch is the same as without parts, so means over batches do not change.
   if (!training && parts.ranks > 1) d = dataset::shard(d, {.num_shards = parts.ranks, .first = parts.rank, .pad = false});
   return d;
 }

@@ -108,9 +108,9 @@ void check_values() {
   (void)library_limits();
 }
 
-// Under a limit of address space (ulimit -v) the libraries used later fail in ways that cannot be caught: OpenMP ends the process if it cannot create a thread,
-// and code generators crash. Therefore the memory that a small net needs must be free before anything starts, the threads start now, and malloc is limited to
-// one arena: each additional one reserves 64 MB.
+// If the address space is limited (ulimit -v), the libraries used later fail in ways that cannot be caught: OpenMP ends the process if it cannot create a
+// thread, and code generators crash. Therefore this function requires the memory of a small net to be free before anything starts, starts the threads now, and
+// limits malloc to one arena, since each additional arena reserves 64 MB.
 void check_address_space() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;

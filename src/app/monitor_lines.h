@@ -11,7 +11,7 @@ namespace sindri::app {
 /// Follows the steps of a training run and decides which lines are due. Losses are those of single steps, as MindSpore prints them, not means.
 class MonitorLines {
  public:
-  /// `every`: a line after this many steps, and one at the end of each epoch; 0: only at the ends, as with dataset sinking.
+  /// `every`: a line is due after this many steps and at the end of each epoch. 0: only at the end of each epoch, as with dataset sinking.
   explicit MonitorLines(int64_t every);
 
   /// Records steps whose loss is known. Returns "epoch: 1 step: 5004, loss is 4.4182425" if a line is due, else "".

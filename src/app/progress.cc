@@ -24,7 +24,7 @@ constexpr double kRedrawSeconds = 0.1;
 constexpr double kPlainSeconds = 10, kLaterPlainSeconds = 60;  // in the first epoch an epoch's duration is not known yet
 constexpr double kShortPhase = 0.5;  // phases shorter than this many seconds are not shown
 constexpr int64_t kWarmUpSteps = 2;  // tracing and first-touch memory make them slow
-constexpr size_t kPauses = 5;  // evaluations, checkpoints and epoch turns that are averaged
+constexpr size_t kPauses = 5;  // estimates average this many latest evaluations, checkpoints and starts of epochs, each kind separately
 
 void keep_last(std::deque<double>* pauses, double seconds) {
   pauses->push_back(seconds);
@@ -217,7 +217,7 @@ int64_t Progress::total_steps() const {
   return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
 }
 
-// The first evaluation also compiles, so its time counts only up to that of as many training steps.
+// The first evaluation also compiles. So its time counts only up to the time of the same number of training steps.
 double Progress::eval_seconds(double step) const {
   const double batches = static_cast<double>(options_.eval_steps) * step;
   if (evaluations_ == 0) return batches / 3;

@@ -34,8 +34,8 @@ void write_repro(Session* s) {
                          s->settings);
 }
 
-// A busy machine may choose other kernels next time, and the last bits of the results then differ. The log says so for comparisons of runs, after the first
-// step, and at the end if evaluation measured more.
+// A busy machine may choose other kernels next time, and the last bits of the results then differ. The log says so, for users who compare runs: after the first
+// step, and at the end if evaluation measured further kernels.
 void tell_of_measured_kernels(Session* s) {
   const std::map<std::string, std::string> origins = kernel_choice_origins();
   const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });

@@ -24,8 +24,8 @@ struct MachineLimits {
 
 /// Takes about a second. `precision`: f32, bf16 or f16.
 MachineLimits measure_limits(int threads, const std::string& precision);
-/// The limits of a device other than the CPU, by its clock: copies of 1 MiB to 1 GiB within its memory, and square matmuls up to 8192, smaller if these take
-/// long.
+/// The limits of a device other than the CPU, timed with the device's clock: copies of 1 MiB to 1 GiB within its memory, and square matmuls of sizes up to 8192
+/// (smaller if these take long).
 MachineLimits measure_device_limits(Device device, const std::string& precision);
 
 }  // namespace sindri::measure

@@ -81,7 +81,7 @@ NamedTensors DataParallel::of_ranks() {
   return out;
 }
 
-// After loading a checkpoint of another layout, or one without this state, all keep rank 0's values.
+// After loading a checkpoint of another layout, or one without this state, all ranks keep rank 0's values.
 void DataParallel::State::take_own(const NamedTensors& entries) {
   std::map<std::string, const Tensor*> by_name;
   for (const auto& [name, tensor] : entries) by_name[name] = &tensor;

@@ -16,8 +16,8 @@ namespace sindri::train {
 
 namespace {
 
-// The largest number of steps that the host runs ahead. Batches wait in the device's memory and in pinned memory, and a non-finite step is found that much
-// later.
+// The largest number of steps that the host runs ahead. Batches wait in the device's memory and in pinned memory, and a non-finite step is found only that many
+// steps later.
 constexpr size_t kStepsAhead = 64, kFewAhead = 2;
 constexpr int64_t kBytesAhead = 256 << 20;
 

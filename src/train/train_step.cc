@@ -243,7 +243,7 @@ size_t TrainStep::add_choice(int count, Choose choose) {
   return choices_.size() - 1;
 }
 
-// Mixed radix, the first choice lowest; the optimizer's is highest, since its range is not known.
+// The variant is a mixed-radix number: the first choice is the lowest digit, and the optimizer's variant is the highest, since its range is not known.
 int TrainStep::variant_at(int64_t step) const {
   int v = variant ? variant(update_of(step)) : 0;
   for (auto c = choices_.rbegin(); c != choices_.rend(); ++c) v = v * c->count + c->choose(*this, step);

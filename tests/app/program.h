@@ -78,9 +78,9 @@ std::vector<std::string> checkpoints(const std::string& run_dir);
 /// Fails unless every checkpoint of the run loads and verifies; returns how many there are.
 size_t expect_good_checkpoints(const std::string& run_dir);
 
-/// Expects the last checkpoints of two runs to have the same entries, bitwise identical. The number of ranks may differ, because no result depends on it. So
-/// may the epoch's sums: a resumed run whose start is not a multiple of the interval may save its last step before the epoch's end clears the sums, whereas the
-/// whole run saves after that.
+/// Expects the last checkpoints of two runs to have the same entries, bitwise identical. The number of ranks may differ, because no result depends on it. The
+/// epoch's sums may differ, too: if a resumed run does not start at a multiple of the interval, it may save its last step before the epoch's end clears the
+/// sums. The whole run saves after that.
 void expect_same_end(const std::string& run_dir, const std::string& other_run_dir);
 
 /// The same for tensors only: the runs may have been saved and evaluated at other steps.

@@ -67,7 +67,7 @@ RunOptions unreadable(const std::string& path, int error) {
                           {"FAULT_ERRNO", std::to_string(error)}}};
 }
 
-// For six reasons no checkpoint can be opened; then the newest one cannot, or one of the run's records.
+// First no checkpoint can be opened, for six different reasons. Then one file cannot: the newest checkpoint, or one of the run's records.
 TEST_F(RefusedResume, FilesThatCannotBeOpened) {
   for (const int error : {EACCES, EIO, ESTALE, ENOMEM, EMFILE, ENFILE}) {
     SCOPED_TRACE(std::strerror(error));

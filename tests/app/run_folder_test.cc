@@ -258,7 +258,7 @@ TEST(RunFolder, LeavesNoTraceUnlessItIsStarted) {
   EXPECT_EQ(train::read_all(temp.file("mine/metrics.jsonl")), "{\"event\":\"half");
 }
 
-// Everything that a process did after the checkpoint its successor resumes from is done again, so it must not appear twice.
+// A resumed process repeats everything that the earlier process did after the checkpoint. None of it may appear twice.
 TEST(RunFolder, GoesOnBehindThePointOfResuming) {
   const TempFolder temp;
   const auto write = [&](int64_t from, int64_t to, const std::optional<ResumePoint>& point) {

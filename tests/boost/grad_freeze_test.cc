@@ -63,7 +63,7 @@ std::vector<double> of(optim::Optimizer& o, size_t begin, size_t end) {
   return test::values_of(all);
 }
 
-// Steps 1, 3, … of p = 0.5 and two variants are frozen: the first parameters and their momentum stay unchanged, the others are updated as in whole steps.
+// Steps 1, 3, … of p = 0.5 and two variants are frozen: the first parameters and their momentum stay unchanged, and the others are updated as in whole steps.
 TEST_P(GradFreeze, FrozenParametersStayToTheBit) {
   BoostedTraining t({freeze(2)}), whole({});
   std::vector<std::string> names;

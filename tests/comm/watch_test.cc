@@ -229,7 +229,7 @@ void kill_zero(int run) {
   ASSERT_TRUE(job.reach(3 + run % 5));
   job.send(0, SIGKILL);
   const double took = job.wait_others(-2, 10);
-  EXPECT_GE(took, 0.4);  // a launcher that blames the first to exit learns of rank 0 before the others
+  EXPECT_GE(took, 0.4);  // the others wait, so that a launcher that blames the first rank to exit sees rank 0 first
   EXPECT_LE(took, 2.0);
   for (const int r : {1, 2}) {
     EXPECT_EQ(job.code(r), 7);

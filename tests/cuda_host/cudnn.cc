@@ -1,7 +1,7 @@
 // cuDNN for machines without a GPU: the functions that src/device/cuda/cudnn_api.h lists, over descriptors that store their attributes. A graph is computed in
-// float64 (cudnn_ops.h) on the stream of the stand-in runtime. Whatever cuDNN 9.19 refuses on sm_90 is refused, with a reason, when the graph is finished or a
-// plan is built; wrong types, attributes after finalization, and missing or misaligned addresses when they are given. Supports convolutions and the pointwise
-// ops after them. All engines compute the same; kEngines lists how they differ.
+// float64 (cudnn_ops.h) on the stream of the stand-in runtime. The stand-in refuses what cuDNN 9.19 refuses on sm_90, with a reason. Unsupported graphs are
+// refused when the graph is finished or a plan is built. Wrong types, attributes after finalization, and missing or misaligned addresses are refused when they
+// are given. Supports convolutions and the pointwise ops after them. All engines compute the same; kEngines lists how they differ.
 #include <cudnn_graph.h>
 
 #include <algorithm>

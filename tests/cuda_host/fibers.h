@@ -1,6 +1,6 @@
 // Grids of CUDA threads on the host. A block runs on one host thread; its threads are fibers that switch only at barriers and at warp exchanges. Blocks run one
-// after another, in an order drawn from the seed, and so do the threads between two barriers: code that depends on an order that CUDA does not guarantee gives
-// other results with another seed.
+// after another, in an order drawn from the seed, and so do the threads between two barriers. So code that depends on an order that CUDA does not guarantee
+// gives other results with another seed.
 //
 // Faults are recorded (faults()) and fail the work: a barrier that part of a block never reaches, lanes that wait for one that has ended, races in shared
 // memory, a grid's barrier that a block never reaches.
@@ -45,7 +45,8 @@ void grid_barrier();
 /// Gives `value` to the lanes in `mask` and waits for theirs. All of them must be at the same kind of exchange with the same mask.
 Exchanged exchange(unsigned mask, const char* kind, uint64_t value);
 int lane();  ///< of the running fiber in its warp
-/// Serial number of the block among all that ran on this host thread, 0 outside; number of the fiber in it; barriers passed, and exchanges of its warp.
+/// The position of an access: the serial number of the block among all that ran on this host thread (0 outside a block), the number of the fiber in the block,
+/// the barriers passed, and the exchanges of the fiber's warp.
 struct Moment {
   uint64_t block = 0;
   uint32_t thread = 0, barriers = 0, exchanges = 0;
@@ -53,8 +54,7 @@ struct Moment {
 Moment moment();
 size_t dynamic_shared_bytes();
 
-/// Runs a whole grid on the calling thread; the blocks of a cooperative grid, which wait for each other, get a thread each. Throws DeviceError with the first
-/// fault.
+/// The dimensions of a grid.
 struct Dims {
   dim3 blocks, threads;
   size_t shared = 0;
@@ -62,6 +62,8 @@ struct Dims {
 };
 /// Maximum number of blocks of a cooperative grid: small, so that kernels are tested with fewer than they would choose.
 inline constexpr int64_t kCoresidentBlocks = 3;
+/// Runs a whole grid on the calling thread; the blocks of a cooperative grid, which wait for each other, get a thread each. Throws DeviceError with the first
+/// fault.
 void run_grid(const std::string& name, const Dims& dims, const std::function<void()>& body, uint64_t seed);
 
 /// Records that the running block did something that CUDA does not allow.

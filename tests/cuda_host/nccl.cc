@@ -3,8 +3,8 @@
 // and never makes the host wait. A missing wait before or after a collective therefore changes results.
 //
 // Bytes are transferred through a file of shared memory that the id names, with a ring for each pair of ranks. Every call becomes a list of bytes to send and
-// to receive for each peer, and proceeds as far as either side allows; a group of sends and receives therefore cannot block itself. Each message starts with
-// the rank's call, and a peer that made another call gets an error. Nothing detects a dead rank: as with NCCL, the call lasts until it is aborted.
+// to receive for each peer, and proceeds as far as either side allows. So a group of sends and receives cannot block itself. Each message starts with the
+// rank's call, and a peer that made another call gets an error. Nothing detects a dead rank: as with NCCL, the call lasts until it is aborted.
 //
 // Refused as NCCL does: two ranks on one device, blocking communicators, calls outside groups (Sindri has none), host memory, a stream of another device. A
 // communicator that graphs still refer to is not finalized until they are destroyed.

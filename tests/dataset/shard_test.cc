@@ -1,5 +1,5 @@
-// Shards of a pipeline: the rows that a rank gets, that they match those of the pipeline without shards, and that any number of ranks continues where another
-// number stopped.
+// Shards of a pipeline. A rank gets the rows of its shards, the shards together match the pipeline without shards, and any number of ranks can continue where
+// another number stopped.
 #include "sindri/dataset/shard.h"
 
 #include <map>

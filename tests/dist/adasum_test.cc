@@ -193,7 +193,7 @@ TEST(AdasumTraining, RanksStayAlikeAndLearn) {
   }
 }
 
-// Groups with the same batches are one group.
+// Several groups with the same batches act like one group.
 TEST(AdasumTraining, GroupsThatSeeTheSameAreOne) {
   for (const char* on : {"delta", "gradient"}) {
     Job s = job(on, 2);

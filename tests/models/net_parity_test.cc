@@ -1,5 +1,5 @@
-// Whole networks against PyTorch (float32 training is chaotic): float64 on reduced inputs to 1e-9, float32 relative to PyTorch's own float32 error, 100 (20)
-// steps by the mean of the last 10 losses. Expectations: make_net_expectations.py.
+// Whole networks against PyTorch (float32 training is chaotic): float64 on reduced inputs to 1e-9, float32 relative to PyTorch's own float32 error, and
+// training of 100 steps (ResNet-50: 20) by the mean of the last 10 losses. Expectations: make_net_expectations.py.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -158,8 +158,8 @@ void check_float32(const std::string& name, int64_t classes) {
       EXPECT_LE(err, 10 * want.torch_error + 1e-7) << param << ": PyTorch's own float32 error is " << want.torch_error;
       ratios.push_back(err / (want.torch_error + 1e-7));
     }
-    // A relu whose input is within rounding error of 0 may be open with one kernel and closed with another: a few gradients of small parameters may then differ
-    // several times as much as PyTorch's, but no others.
+    // A relu whose input is within rounding error of 0 may be open with one kernel and closed with another. Then the errors of a few gradients of small
+    // parameters may be several times PyTorch's, but not those of other gradients.
     std::sort(ratios.begin(), ratios.end());
     const double middle = ratios[ratios.size() / 2], most = ratios[ratios.size() * 9 / 10], worst = ratios.back();
     EXPECT_LE(middle, 1.0);

@@ -60,7 +60,7 @@ TEST(Conv2dKernels, ProductsInPartsAgree) {
     return TensorList{y, ops::conv2d_input_grad(y, w, x_shape, attrs), ops::conv2d_weight_grad(y, x, w_shape, attrs)};
   };
   const TensorList parts = results("onednn_gemm"), expected = results("im2col");
-  // Rounding errors add up like a random walk over the terms of a sum, whose size grows in the same way. y sums 64·3·3 products of values below 1, the
+  // Rounding errors add up like a random walk over the terms of a sum, and so does the size of the sum itself. y sums 64·3·3 products of values below 1, the
   // gradients 16·3·3 and 4·65·65 values of the size of y.
   const double y = std::sqrt(64.0 * 9);
   const double sizes[] = {y, y * std::sqrt(16.0 * 9), y * std::sqrt(4.0 * 65 * 65)};

@@ -1,4 +1,5 @@
-// batch_norm_pool and its gradient are bitwise identical to the ops they replace, on the CPU (reference kernels) and on devices; in graphs they replace them.
+// batch_norm_pool and its gradient are bitwise identical to the separate ops, on the CPU (reference kernels) and on devices. In graphs they replace the
+// separate ops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -115,8 +115,8 @@ TEST(Reduce, TypesOfResults) {
   EXPECT_EQ(ops::sum(vec({1, 2}, DType::kBFloat16)).dtype(), DType::kBFloat16);
 }
 
-// In the order of the axis: everything after a zero is zero whatever the separate products are, signs of zeros are kept, integers wrap, and float32 is rounded
-// once even if a partial product leaves its range.
+// Products accumulate in the order of the axis. Everything after a zero is zero, even if later factors alone would overflow. Signs of zeros are kept, integers
+// wrap, and float32 is rounded once even if a partial product leaves its range.
 TEST(Reduce, RunningProducts) {
   EXPECT_EQ(ops::cumprod(vec({3, 0, 1e30, 1e30, 1e30})).to_vector<double>(), (Values{3, 0, 0, 0, 0}));
   EXPECT_EQ(ops::cumprod(vec({1e30, 1e30, 1e-30, 1e-30, 5})).to_vector<double>(), (Values{1e30f, kInf, 1e30f, 1, 5}));
