@@ -1,7 +1,8 @@
 // The tape: records the ops that passed through bind, and walks back over them.
 //
 // Tensors are known by id, so a record need not hold the data of a tensor its rule does not read. Rules call public op
-// functions; the interpreters in force while backward runs execute, record (second derivatives) or trace them.
+// functions. The interpreters that are in force during backward execute these ops, record them (second derivatives) or
+// trace them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -45,8 +45,8 @@ class Links {
   /// Exchanges all messages at once, in full duplex, and returns when every one is done. Messages between two ranks arrive in
   /// the order in which they were sent, and a receive has the size of its send. Throws CommError; polls the session's failure.
   virtual void exchange(std::span<const Message> sends, std::span<const Message> receives) = 0;
-  /// The same, calling `work` repeatedly until it returns false, so that sums can overlap with reception. `work` does
-  /// not touch the memory of these messages. This default implementation exchanges first and works afterwards.
+  /// Like exchange, but calls `work` repeatedly until it returns false, so that sums can overlap with reception. `work`
+  /// does not touch the memory of these messages. This default implementation exchanges first and works afterwards.
   virtual void exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) {
     exchange(sends, receives);
     while (work()) {}

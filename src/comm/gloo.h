@@ -7,7 +7,7 @@
 
 namespace sindri::comm {
 
-/// Opens the world of the session's ranks: identity and host_of are those of the job. Throws CommError kRendezvous, kCommLibrary.
+/// Opens the world of the session's ranks. The session's identity and host_of must already describe the job. Throws CommError kRendezvous, kCommLibrary.
 std::shared_ptr<Communicator> open_gloo(const std::shared_ptr<Session>& session, const GlooConfig& config);
 
 }  // namespace sindri::comm

@@ -13,9 +13,10 @@ struct Identity;
 /// Returns whether a world should use NCCL: requested by name, or "auto" with a GPU as the current device and more than one rank.
 bool needs_nccl(const Options& options, int size);
 
-/// Returns this process's GPU: the current device. If the current device is GPU 0, which is also the default, selects
-/// GPU DEVICE_ID, or the GPU of the local rank if DEVICE_ID is not set, and makes it the current device. Throws
-/// CommError (kLayout) on a machine without GPUs. make_nccl reports an index beyond the visible devices.
+/// Returns this process's GPU. That is the current device if it is a GPU other than GPU 0, which may be current only by
+/// default. Otherwise it is GPU DEVICE_ID, or the GPU of the local rank if DEVICE_ID is not set; this GPU becomes the
+/// current device. Throws CommError (kLayout) on a machine without GPUs. make_nccl reports an index beyond the visible
+/// devices.
 Device choose_gpu(const Identity& identity);
 
 /// Returns the GPU whose memory this communicator's calls accept: choose_gpu's for the world of the nccl backend, the

@@ -1,4 +1,4 @@
-// How a call waits for other ranks: it first spins, then yields the core, then sleeps, and never waits forever.
+// How a call waits for other ranks: it first spins, then yields the core, then sleeps. It never waits forever.
 #pragma once
 
 #include <chrono>

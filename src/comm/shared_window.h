@@ -50,7 +50,7 @@ class SharedWindow {
   void barrier();
   /// A barrier that compares the cards. Throws kCommMismatch on every rank. Returns the cards by local rank, valid until the call after the next.
   std::span<const CallCard* const> enter(const CallCard& card);
-  /// The same; returns the bitwise AND of every rank's `value`.
+  /// Like enter, but returns the bitwise AND of every rank's `value`.
   uint64_t agree(CallCard card, uint64_t value);
 
   /// Returns whether the pieces of all ranks lie at the same position of their flat buffers.

@@ -47,8 +47,8 @@ struct ThreadPlace {
   const Device* device;  // of the innermost DeviceScope within the runtime's scope; null: none
 };
 
-/// Hidden, so that one call finds all of a thread's state that a function of the library reads. (The initial-exec model
-/// would need no call, but then all of a library's thread-local storage must fit what the loader reserves for libraries
+/// Hidden: a function of the library then finds all of a thread's state with one call. (The initial-exec model would
+/// need no call. But then all of a library's thread-local storage must fit into what the loader reserves for libraries
 /// that are loaded late, as by Python; ours does not fit.)
 extern constinit thread_local ThreadPlace t_place __attribute__((visibility("hidden")));
 

@@ -1,4 +1,4 @@
-// Lifetimes over the program order, then best-fit offsets.
+// Computes lifetimes over the program order, then best-fit offsets.
 //
 // A block is a maximal chain of values that pass one slice on in place. It lives from its first definition to the last
 // use of its last value. Blocks are placed largest first, each in the tightest gap among those whose lives overlap its

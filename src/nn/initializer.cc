@@ -98,7 +98,7 @@ void check_mode(const char* who, const std::string& mode) {
   if (mode != "fan_in" && mode != "fan_out") throw ValueError(fmt::format("{}: mode '{}' is not known", who, mode), "", "use fan_in or fan_out");
 }
 
-// Orthonormal rows by Gram-Schmidt, each row reduced twice against those before it: twice is enough for full precision.
+// Makes rows orthonormal by Gram-Schmidt. Each row is orthogonalised twice against the rows before it: twice is enough for full precision.
 void orthonormalize_rows(int64_t rows, int64_t cols, Values* m) {
   const auto row = [&](int64_t r) { return m->data() + r * cols; };
   for (int64_t i = 0; i < rows; ++i) {

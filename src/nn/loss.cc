@@ -178,7 +178,7 @@ Value WithLossCell::construct_values(Span<const Value> in) {
     throw ValueError(fmt::format("WithLossCell takes the network's inputs and the labels, got {} value{}", in.size(), in.size() == 1 ? "" : "s"));
   const Value logits = backbone_->call(in.first(in.size() - 1));
   if (!amp::is_casting()) return loss_fn_->call({logits, in.back()});
-  const amp::FullPrecisionScope float32;  // output and labels in float32, then the loss, as in MindSpore
+  const amp::FullPrecisionScope float32;  // converts output and labels to float32, then computes the loss, as in MindSpore
   return loss_fn_->call({in_float32(logits), in_float32(in.back())});
 }
 

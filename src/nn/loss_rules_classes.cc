@@ -218,7 +218,7 @@ Tensor focal(Tensors t, double gamma) {
     const Tensor share = ops::cast(labels, logp.dtype());
     weight = weight.defined() ? ops::mul(weight, share) : share;
   }
-  // A certain prediction has loss and gradient 0, also for gamma below 1, where the power's own slope is infinite.
+  // A prediction of probability 1 has loss and gradient 0. This also holds for gamma below 1, where the slope of the power itself is infinite.
   const Tensor wrong = ops::neg(ops::expm1(logp));
   Tensor loss = ops::mul(ops::neg(gamma > 0 ? ops::power_or_zero(wrong, gamma) : ops::pow(wrong, gamma)), logp);
   if (weight.defined()) loss = ops::mul(loss, weight);

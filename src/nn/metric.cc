@@ -318,7 +318,7 @@ void TopKCategoricalAccuracy::add(const std::vector<Tensor>& in) {
     if (label < 0 || label >= scores.classes) continue;
     const std::vector<double>& row = scores.at(i);
     const double own = row[static_cast<size_t>(label)];
-    int64_t before = 0;  // classes that rank before the label; NaN ranks last
+    int64_t before = 0;  // number of classes that rank before the label; NaN ranks last
     for (int64_t k = 0; k < scores.classes; ++k) {
       const double other = row[static_cast<size_t>(k)];
       const bool tie = other == own || (std::isnan(other) && std::isnan(own));

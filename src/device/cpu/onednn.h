@@ -43,8 +43,8 @@ struct Argument {
 /// Runs the primitive on this thread's stream and waits.
 void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments);
 
-/// Throws DeviceError(kMemory) if a limit of address space leaves too little for the code that oneDNN generates: it
-/// does not check that allocation, and crashes.
+/// Throws DeviceError(kMemory) if a limit of address space leaves too little for the code that oneDNN generates. oneDNN
+/// does not check that allocation and would crash.
 void require_code_memory();
 
 /// Makes a primitive descriptor; returns false with the reason if oneDNN has no optimised implementation (its plain

@@ -1,6 +1,6 @@
 // Reads and writes elements of any floating type as vectors of the type they are computed in. Loops of *_simd.cc files
 // are written once for full vectors and for the remaining elements: with V a vector or a single number, arithmetic,
-// comparisons and c ? a : b are written the same way. All functions have internal linkage (simd.h).
+// comparisons and c ? a : b are written the same way. Everything here has internal linkage (simd.h).
 #pragma once
 
 #include "src/device/cpu/simd_vector.h"
@@ -114,7 +114,7 @@ template <class T, class V> SINDRI_SIMD_INLINE V rounded(V v) {
 }
 template <> SINDRI_SIMD_MEMBER Vec rounded<Bf16, Vec>(Vec v) { return reinterpret_cast<Vec>(rounded_bits(v) & 0xffff0000u); }
 
-/// Returns the rounded numbers at p as a V.
+/// Returns the values at p, converted to V's element type, as a V.
 template <class T, class V> SINDRI_SIMD_INLINE V from_double(const double* p) {
   typename Computed<T>::One lanes[kLanesIn<T, V>];
   for (int i = 0; i < kLanesIn<T, V>; ++i) lanes[i] = static_cast<typename Computed<T>::One>(p[i]);

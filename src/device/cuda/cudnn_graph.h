@@ -120,8 +120,8 @@ class CudnnGraph {
   /// c = a b, for [batch, m, k] and [batch, k, n].
   void matmul(TensorId a, TensorId b, TensorId c);
 
-  /// Returns a text of the ops, shapes, strides, types, alignments and constants. Equal graphs have equal text, in
-  /// whatever order their tensors were added. For plan files.
+  /// Returns a text of the ops, shapes, strides, types, alignments and constants, for plan files. Equal graphs have
+  /// equal text, in whatever order their tensors were added.
   std::string key() const;
   /// The inputs and outputs (neither virtual nor constants) in the order they were added: CudnnPlan::run expects their addresses.
   const std::vector<TensorId>& arguments() const { return arguments_; }

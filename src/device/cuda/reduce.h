@@ -1,4 +1,4 @@
-// Reductions over the lanes of a warp and the threads of a block, in an order that depends on their numbers alone:
+// Reductions over the lanes of a warp and the threads of a block, in an order that depends only on how many there are:
 // bitwise identical in every run. Used by *_cuda.cu files, on both platforms of language.h.
 //
 // `combine(a, b)` must be commutative (lanes exchange values crosswise) and associative up to rounding. All lanes of a

@@ -69,7 +69,7 @@ struct RowGrid {
   bool vectors = false;
   Grid grid;
 };
-/// `pointers`: those of operands that are read and written in vectors of E.
+/// `pointers`: the operands that are read and written in vectors of E.
 template <class E, class... P> RowGrid grid_for_rows(int64_t rows, int64_t n, const P*... pointers) {
   RowGrid g;
   g.vectors = n % kVector<E> == 0 && aligned_for_vectors<E>(pointers...);

@@ -238,8 +238,8 @@ class GroupElementwise final : public Pass {
     bool has(NodeId n) const { return std::find(nodes.begin(), nodes.end(), n) != nodes.end(); }
   };
 
-  // Appends a member's program to the joined one and renumbers its operands: i0 becomes the index of that input or step in the joined program. Returns false if
-  // the result exceeds the limits.
+  // Appends a member's program to the joined one and renumbers its operands: i0 becomes the index of that input or step
+  // in the joined program. Returns false if the result exceeds the limits.
   static bool join(const Graph& g, NodeId n, const std::string& program, Joined* all) {
     Joined next = *all;
     const Graph::Node& node = g.node(n);
