@@ -33,7 +33,7 @@ struct Config {
   int split_share = INT_MIN;
 };
 
-constexpr int kOldest = 21800;  ///< oldest supported version, as returned by version(): the first whose non-blocking communicators can be finalized
+constexpr int kOldest = 21800;  ///< oldest supported version, as returned by version(); it has non-blocking communicators that can be finalized
 
 /// The library's functions, named as there without "nccl". Streams are cudaStream_t (Stream::native_handle).
 struct Api {

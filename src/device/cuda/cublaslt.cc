@@ -86,8 +86,8 @@ CublasLtPlan::~CublasLtPlan() {
   if (desc_ != nullptr) (void)api.MatmulDescDestroy(desc_);
 }
 
-// Returns the library's first choices. Split sums are added in the order of the parts and in the sum's type, so results
-// are bitwise reproducible, and intermediate results are not rounded to half types.
+// Returns the library's first choices. A sum that is split into parts is added in the order of the parts and in the
+// sum's type. So results are bitwise reproducible, and intermediate results are not rounded to half types.
 cublasStatus_t CublasLtPlan::heuristics(int64_t alignment, int64_t workspace, int most, std::vector<cublasLtMatmulHeuristicResult_t>* out) const {
   const CublasLtApi& api = cublaslt_api();
   cublasLtMatmulPreference_t preference = nullptr;

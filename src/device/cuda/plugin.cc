@@ -4,7 +4,7 @@
 #include "src/device/cuda/backend.h"
 #include "src/device/cuda_plugin.h"
 
-// Read from the file if the plugin does not load. sindri_cuda_fits prevents a plugin of another version from loading.
+// The version mark, which libsindri reads from the file if the plugin does not load. sindri_cuda_fits prevents a plugin of another version from loading.
 extern "C" {
 extern __attribute__((visibility("default"))) const char sindri_cuda_mark[];
 extern __attribute__((visibility("default"))) const char* const sindri_cuda_fits;
