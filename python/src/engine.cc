@@ -141,7 +141,7 @@ std::shared_ptr<py::function> shared_function(const py::function& f) {
 struct PyTapeForm {
   Tape tape;
   ParameterKeeper keeper;
-  std::vector<uint64_t> ids;  ///< of the tensors that a run returns
+  std::vector<uint64_t> ids;  ///< ids of the tensors that a run returns
   std::vector<std::pair<uint64_t, std::shared_ptr<Parameter>>> read;  ///< tensors that are a Parameter's value after the run
 };
 

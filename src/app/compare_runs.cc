@@ -29,7 +29,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 struct Epoch {
   double train_loss = kNone, accuracy = kNone, eval_loss = kNone;
   double first = kNone, last = kNone;  ///< times of its first and last step
-  double step = kNone;  ///< of the run, at its end
+  double step = kNone;  ///< the run's step number at the end of the epoch
   int64_t steps = 0;
   bool done = false;
   // No timestamp precedes the first step, so its duration is taken as the mean of the others.

@@ -76,7 +76,7 @@ Kept kept_best(const Session& s, const std::string& path) {
       const bool later = p.step > o.initial_total || (p.step == o.initial_total && o.epoch_not_ended);
       const nlohmann::json states = nlohmann::json::parse(p.callbacks, nullptr, false);
       return later || !states.is_object() ? "{}" : states.at("cpp").at("keep_best").at(0).get<std::string>();
-    } catch (const std::exception& e) {  // of an earlier version, or damaged: the checkpoint decides
+    } catch (const std::exception& e) {  // best.ckpt is of an earlier version or damaged: the resumed checkpoint decides
       log::debug("train", e.what());
       return "{}";
     }

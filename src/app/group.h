@@ -62,7 +62,7 @@ class RankLog {
 /// The rows of the data that a rank reads.
 struct Parts {
   int64_t virtual_ranks = 1;  ///< virtual ranks that form the global batch
-  int64_t first = 0, count = 1;  ///< those of this rank
+  int64_t first = 0, count = 1;  ///< this rank's first virtual rank, and the number of its virtual ranks
   int64_t rank = 0, ranks = 1;
 };
 /// `virtual_ranks`: 0 for as many as ranks. Throws CommError(kLayout) if the number of ranks does not divide it.

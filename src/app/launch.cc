@@ -41,7 +41,7 @@ class Scratch {
     for (const std::string& folder : folders_) {
       remove_orphans(fs::path(folder).parent_path());
       std::error_code ignored;
-      fs::remove_all(folder, ignored);  // of an earlier process with the same ID
+      fs::remove_all(folder, ignored);  // left by an earlier process with the same ID
       if (mkdir(folder.c_str(), 0700) != 0)
         throw IoError(fmt::format("cannot make a folder for Open MPI: {}", std::strerror(errno)), folder, "check the permissions of its parent folder");
     }

@@ -23,9 +23,9 @@ struct PlannedRank {
 struct LaunchPlan {
   std::string engine;  ///< local, mpi, slurm
   int size = 1;
-  std::vector<PlannedRank> ranks;  ///< engine local: those of this host
-  std::vector<std::string> command;  ///< of every rank (local), or the whole mpirun or srun command line
-  std::map<std::string, std::string> environment;  ///< of that command line
+  std::vector<PlannedRank> ranks;  ///< engine local: the ranks of this host
+  std::vector<std::string> command;  ///< the command of every rank (local), or the whole mpirun or srun command line
+  std::map<std::string, std::string> environment;  ///< environment of that command line
   std::string log_dir;  ///< absolute
   std::vector<std::string> notes;
   std::vector<int> shown = {0};  ///< indices into `ranks` whose output is also shown on the terminal

@@ -23,7 +23,7 @@ class MonitorLines {
 
  private:
   int64_t every_, since_line_ = 0, epoch_steps_ = 0;
-  std::string last_line_;  // of the last known step; empty once printed
+  std::string last_line_;  // line of the last known step; empty once printed
   double epoch_start_;
 };
 

@@ -79,7 +79,7 @@ struct Stream {
 
 // A rank whose output is shown.
 struct Shown {
-  size_t index = 0;  // of the rank, in the plan
+  size_t index = 0;  // index of the rank in the plan
   int log = -1;
   Stream out, err;
 };

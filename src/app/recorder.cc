@@ -67,7 +67,7 @@ void start_folder(Session* s) {
   }
   s->folder->start(point);
   std::error_code error;
-  std::filesystem::remove(s->folder->file("resume.json"), error);  // of the stop that this run resumes from
+  std::filesystem::remove(s->folder->file("resume.json"), error);  // describes the stop that this run resumes from
   Settings resolved = s->settings;
   resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
   for (const char* of_the_job : {"dist.rank_table", "dist.job_id", "dist.interface"}) resolved.set(fmt::format("{}=", of_the_job));

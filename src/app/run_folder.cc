@@ -99,9 +99,9 @@ struct RunFolder::Impl {
   bool started = false;
   std::unique_ptr<train::AppendFile> metrics, log;
   std::unique_ptr<train::EventFile> events;
-  std::set<std::string> kept_tags;  // of events of earlier processes
+  std::set<std::string> kept_tags;  // tags of the kept events of earlier processes
   std::vector<std::string> columns;  // of metrics.csv, without epoch
-  std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read from the file
+  std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values): rows of this process, and rows read from the file
   std::map<std::string, std::string> unwritten;  // path -> content that could not be written
 
   ~Impl() {
@@ -242,9 +242,9 @@ bool is_before(const ResumePoint& point, std::string_view line) { return is_befo
 
 // Returns whether an event of TensorBoard's file belongs to work done before the resume point.
 bool is_kept(const ResumePoint& point, const std::string& tag, int64_t step, const std::set<std::string>& measured) {
-  if (tag == "report") return false;  // of a run that ended there
+  if (tag == "report") return false;  // the plot of a run that ended there
   if (step != point.step || tag == "train/loss" || measured.contains(tag)) return step <= point.step;
-  return !point.within_epoch && (point.evaluated || !tag.starts_with("eval/"));  // of an epoch
+  return !point.within_epoch && (point.evaluated || !tag.starts_with("eval/"));  // an event of an epoch's end
 }
 
 // Returns the curves of measures at the step of `point`: TensorBoard's events do not say whether a value belongs to a step or to its epoch's end.

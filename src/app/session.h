@@ -40,25 +40,25 @@ struct Session {
   std::unique_ptr<train::Model> model;
   std::unique_ptr<RunFolder> folder;  // of rank 0 only
   std::unique_ptr<Progress> progress;  // of rank 0 only
-  std::unique_ptr<RankLog> rank_log;  // of the others
+  std::unique_ptr<RankLog> rank_log;  // of the other ranks
   std::string run_dir;
   std::shared_ptr<train::ModelCheckpoint> checkpoint;
   std::shared_ptr<train::KeepBest> best;  // null if no metric is watched
   train::FreezeReport frozen;
-  std::vector<std::string> start_notes;  // for the log, from before it was opened
-  std::vector<float> rates;  // of each update; build() keeps existing ones
+  std::vector<std::string> start_notes;  // lines for the log from before it was opened
+  std::vector<float> rates;  // learning rate of each update; build() keeps existing rates
   int64_t steps_per_epoch = 0, steps_per_update = 1;
   train::TrainOptions options;
-  std::optional<train::LoadedCheckpoint> start_file;  // of the weights or the run to start from; on rank 0 only, until it is broadcast
+  std::optional<train::LoadedCheckpoint> start_file;  // checkpoint with the weights or the run to start from; on rank 0 only, until it is broadcast
   std::string resumed_from;  // checkpoint file
-  bool same_settings = true;  // as in the run that is resumed
+  bool same_settings = true;  // whether the settings are those of the run that is resumed
   LossHash loss_hash;
   RunPlot plot;
   TrainReport report;
   std::string measures_plot;  // file with the plot of the optimizer's measures; empty: none
   train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
-  int64_t steps_done = 0, evaluated_at = -1;  // in total; and at the last evaluation
+  int64_t steps_done = 0, evaluated_at = -1;  // steps trained in total, and at the last evaluation
   int64_t recorded_at = -1;  // steps_done at an evaluation that the run folder holds from an earlier process
   int64_t samples_trained = 0;
   int64_t measured_reported = 0;  // measured kernels that the log reports

@@ -301,7 +301,7 @@ void Settings::load_environment(const std::vector<std::string>& variables) {
     const std::string variable = v.substr(0, equals);
     std::string name = variable.substr(7);
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name.starts_with("dist_test_")) continue;  // of the tests (comm_options)
+    if (name.starts_with("dist_test_")) continue;  // a variable of the tests (comm_options)
     if (name.starts_with("dist_") && !name.starts_with("dist__")) name.replace(0, 5, "dist.");
     else if (name.find("__") == std::string::npos && find_spec(name) == nullptr) continue;  // SINDRI_LOG and the like
     for (size_t dot = 0; (dot = name.find("__", dot)) != std::string::npos;) name.replace(dot, 2, ".");

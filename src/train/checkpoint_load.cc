@@ -63,7 +63,7 @@ class Cursor {
 
 // One Value message; the content stays in the file.
 struct Piece {
-  int64_t start = 0;  // of the message, for errors
+  int64_t start = 0;  // offset of the message, for errors
   std::string tag, type;
   std::vector<int64_t> dims;
   std::vector<std::pair<int64_t, int64_t>> content;  // (offset, bytes), one per slice

@@ -219,7 +219,7 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& given, const std
   if (options.compat_mindspore1) write_sum_file(path, sums, true);
   file.commit(0400);
   if (options.compat_mindspore1) write_sum_file(path, sums, false);
-  else unlink(ckpt::sum_path(path).c_str());  // of an earlier mindspore1 file of this name; not read any more
+  else unlink(ckpt::sum_path(path).c_str());  // left by an earlier mindspore1 file of this name; no longer read
   return path;
 }
 

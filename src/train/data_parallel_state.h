@@ -59,20 +59,20 @@ struct DataParallel::State {
   std::vector<Parameter*> parameters;
   std::vector<std::pair<std::string, Parameter*>> network_state;
   std::vector<BuildContext::MovingAverage> averages;
-  std::vector<Parameter*> copied;  // of algorithms: copied from rank 0
+  std::vector<Parameter*> copied;  // state of algorithms, copied from rank 0
   std::vector<Parameter*> of_groups;  // each group of ranks has its own values
-  std::optional<NamedTensors> saved;  // of a checkpoint, until begin()
+  std::optional<NamedTensors> saved;  // state of a checkpoint, until begin() restores it
   std::vector<GradientBucket> buckets;
   std::vector<Local> locals;  // the network's state that is not trained
   std::vector<Parameter*> collected;  // TrainStep::collected
-  std::vector<std::pair<Parameter*, Tensor>> others_before;  // before a guarded step, while it runs
+  std::vector<std::pair<Parameter*, Tensor>> others_before;  // during a guarded step: the values from before it
   bool guarded = false, collects = false;
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
   Parameter local_loss{Tensor::scalar(0), "local_loss", false};
   int64_t bad_step = 0;  // the first of consecutive steps with non-finite gradients on this rank; 0: the last step's were finite
   std::string bad_parameter;
   std::map<std::pair<size_t, size_t>, std::vector<int64_t>> sent;  // indices of the parameters sent, by bucket and number of gradients
-  PendingValues last_stop;  // on devices: of the previous step
+  PendingValues last_stop;  // on devices: the stop flag of the previous step
 };
 
 /// Returns the sums over all virtual ranks along their tree, on every rank. There is one leaf for each virtual rank of this process.

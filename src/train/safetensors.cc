@@ -59,7 +59,7 @@ std::string quoted(const std::string& s) {
 struct Stored {
   std::string name, type;  // type as in ckpt::parse_type_name or find_narrow_type
   std::vector<int64_t> dims;
-  int64_t begin = 0, end = 0;  // in the data
+  int64_t begin = 0, end = 0;  // byte range in the data
 };
 
 class Reader {

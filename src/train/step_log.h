@@ -43,7 +43,7 @@ class StepLog {
     double begin = 0;
     double data_wait_seconds = 0;
     std::vector<float> losses;  // of the steps known so far
-    int64_t epoch = 0, number = 0, in_epoch = 0;  // of the last of these
+    int64_t epoch = 0, number = 0, in_epoch = 0;  // of the last of these steps
   };
   // The steps of one update.
   struct Group {

@@ -246,7 +246,7 @@ std::string custom_lineage(const Facts& facts) {
     wire::put_bytes(&pair, 1, name);
     if (const auto* fraction = std::get_if<double>(&value)) wire::put_double(&pair, 2, *fraction);
     else put_fact(&pair, 2, value);
-    constexpr std::array<uint32_t, 3> kMaps = {3, 5, 4};  // of integers, fractions, strings
+    constexpr std::array<uint32_t, 3> kMaps = {3, 5, 4};  // fields for the maps of integers, fractions and strings
     wire::put_bytes(&all, kMaps[value.index()], pair);
   }
   wire::put_bytes(&out, 1, all);
@@ -269,7 +269,7 @@ std::string dataset_graph(const Facts& facts) {
 struct Plugin {
   std::string_view name;
   uint32_t event_field;
-  std::function<std::string(const Facts&)> encode;  // of lineage
+  std::function<std::string(const Facts&)> encode;  // encodes lineage messages
 };
 
 const Plugin& plugin_of(std::string_view name) {

@@ -415,7 +415,7 @@ TEST_F(BadCheckpoint, LeftoversOfKilledProcessesAreRemoved) {
   for (const std::string& name :
        {"metrics.csv.tmp." + dead, "checkpoints/digits-1_20.ckpt.tmp." + dead, "repro.json.tmp." + alive, std::string("notes.tmp.old")})
     write_file(run_dir() + "/" + name, "half");
-  const std::string link = run_dir() + "/checkpoints/latest.tmp." + dead;  // of a process that was killed while it updated `latest`
+  const std::string link = run_dir() + "/checkpoints/latest.tmp." + dead;  // left by a process that was killed while it updated `latest`
   fs::create_symlink("digits-1_20.ckpt", link);
   EXPECT_EQ(run({"train", "--quiet", "--config", run_dir() + "/config.resolved.yaml", "--set", "train.run_dir=" + run_dir(), "--resume"}).code, 0);
   EXPECT_FALSE(fs::exists(run_dir() + "/metrics.csv.tmp." + dead));

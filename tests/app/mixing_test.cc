@@ -74,7 +74,7 @@ TEST(Mixing, MixupIsTheWeightedSumOfTwoSamplesAndTheirLabels) {
   ASSERT_EQ(mixed[1].dtype(), DType::kFloat32);
   ASSERT_EQ(mixed[1].shape(), Shape({16, 10}));
   const float *x = plain[0].data<float>(), *y = mixed[0].data<float>();
-  float weight = -1;  // of the whole batch
+  float weight = -1;  // weight of the whole batch
   int found = 0;
   for (int64_t i = 0; i < 16; ++i) {
     const int32_t label = plain[1].data<int32_t>()[i];

@@ -65,7 +65,7 @@ void train_digits(const TempFolder& temp, const std::vector<std::string>& more, 
 
 TEST(Mlflow, ARunAndItsContinuationAreOneRunOfTheStore) {
   const TempFolder temp;
-  train_digits(temp, {"train.max_steps=60", "log.mlflow_experiment=trees"}, false);  // of 44 per epoch
+  train_digits(temp, {"train.max_steps=60", "log.mlflow_experiment=trees"}, false);  // 44 steps per epoch
   const fs::path store = temp.file("store");
   ASSERT_EQ(runs_of(store).size(), 1u);
   const fs::path run = runs_of(store)[0];

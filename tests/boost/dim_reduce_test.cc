@@ -112,7 +112,7 @@ TEST_P(DimReduce, ExactStepsOfAQuadratic) {
     EXPECT_NEAR(p.run(), want[i].f0, 1e-5) << i;
     expect_near(p.state("last_step"), want[i].s, 2e-6);
     expect_near(p.weights(), want[i].w, 2e-6);
-    expect_near(p.state("inverse_hessian"), inverses[i], 2e-4);  // of differences of float32 gradients
+    expect_near(p.state("inverse_hessian"), inverses[i], 2e-4);  // computed from differences of float32 gradients
     EXPECT_NEAR(p.state("residual")[2], want[i].v, 1e-4);
   }
   EXPECT_EQ(p.column("accepted_0"), 3);

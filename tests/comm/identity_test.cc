@@ -146,7 +146,7 @@ TEST(Identity, ScriptsWithoutTable) {
   EXPECT_EQ(i.address, "127.0.0.1:29560");
   Environment e = {{"MS_WORKER_NUM", "4"}, {"MS_SCHED_HOST", "10.3.3.3"}, {"MS_SCHED_PORT", "8118"}, {"MS_ROLE", "MS_WORKER"}};
   i = find_identity(e, {});
-  EXPECT_EQ(i.rank, -1);  // in order of arrival
+  EXPECT_EQ(i.rank, -1);  // ranks are numbered in order of arrival
   EXPECT_EQ(i.size, 4);
   EXPECT_EQ(i.address, "10.3.3.3:8118");
   EXPECT_FALSE(i.keeps_store);

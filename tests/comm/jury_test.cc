@@ -71,7 +71,7 @@ TEST(Jury, WhoDiedOutranksWhoNoticed) {
   EXPECT_EQ(verdict->code(), ErrorCode::kPeerLost);
   EXPECT_EQ(verdict->message(), "rank 3 (h2, pid 103) died");
   EXPECT_LE(c.now, 0.75);
-  EXPECT_FALSE(c.until(4));  // one verdict
+  EXPECT_FALSE(c.until(4));  // there is only one verdict
 }
 
 TEST(Jury, TheLauncherKnowsTheSignal) {
@@ -165,7 +165,7 @@ TEST(Jury, CallsOfGroupsWaitForMembersOnly) {
   c.inside(0, 12, "all_reduce", 0);
   c.pulses[0].group = "rows";
   c.pulses[0].members = {0, 2};
-  c.pulses[2].call = 40;  // from a different history
+  c.pulses[2].call = 40;  // a call number from a different history
   c.until(35);
   ASSERT_EQ(c.warnings.size(), 1U);
   EXPECT_THAT(c.warnings[0], HasSubstr("has waited for rank 2 "));

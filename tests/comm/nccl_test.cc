@@ -331,7 +331,7 @@ TEST_F(Nccl, StrictModePinsAlgorithms) {
 
 struct Case {
   fake_nccl::Fault fault;
-  const char* part;  // of the message
+  const char* part;  // part of the message
 };
 
 TEST_F(Nccl, MakingACommunicatorFails) {

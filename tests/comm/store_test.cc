@@ -178,7 +178,7 @@ TEST(Store, MachinesAreNotTheirNames) {
     others.back()->say(make_line(hello));
     EXPECT_THAT(others.back()->line(), HasSubstr("WELCOME"));
   };
-  join("1", "", "another boot net:[1]");  // of the same name
+  join("1", "", "another boot net:[1]");  // a host of the same name
   join("2", "a second name", "");
   const std::vector<Peer> peers = rank0->join();
   ASSERT_EQ(peers.size(), 3u);

@@ -20,7 +20,7 @@ class Backend final : public sindri::Backend {
   static Backend& get();
   std::atomic<int> devices{8};
   std::atomic<bool> handles{true};  ///< whether streams have native ones
-  static int current();  ///< of this thread, as set by make_current; -1 before
+  static int current();  ///< the current device of this thread, as set by make_current; -1 before
   static void forget_current();
 
   const char* name() const override { return "cuda"; }

@@ -31,7 +31,7 @@ struct Row {
   std::string name;
   std::function<void(Pattern&)> describe;
   Support fp16, bf16;
-  double megabytes = 8;  // of workspace, at most
+  double megabytes = 8;  // maximum size of the workspace
 };
 
 constexpr auto kF32 = CUDNN_DATA_FLOAT;

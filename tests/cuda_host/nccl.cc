@@ -158,7 +158,7 @@ class Flow {
   struct Part {
     char* data;
     uint64_t bytes;
-    const Header* expected;  // of a header
+    const Header* expected;  // if this part is a header: the header that the peer must send
   };
   Ring *out_, *in_;
   std::vector<std::unique_ptr<Header>> headers_, expected_;

@@ -39,7 +39,7 @@ template <class T> class SharedView;
 template <class T> class SharedArray {
  public:
   SharedArray(const char* name, size_t count) : name_(name), count_(count) {}
-  explicit SharedArray(const char* name) : name_(name) {}  // as long as the launch specifies
+  explicit SharedArray(const char* name) : name_(name) {}  // as large as the launch specifies
   SharedView<T> enter();
   T* values() { return reinterpret_cast<T*>(memory_.data()); }
   AccessLog log;

@@ -35,7 +35,7 @@ class SimStream;
 /// The state the streams of one device share.
 struct Board {
   std::mutex mutex;
-  std::exception_ptr error;  // of the first work that failed since the last wait
+  std::exception_ptr error;  // error of the first work that failed since the last wait
   std::string failed;  // name of that work
   bool lost = false;
   bool broken() {
@@ -73,7 +73,7 @@ class Simulator final : public Backend {
   /// Omits the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute", "asks for copy"
   /// (a query whether an event is reached, which returns true too early); "": any kind except the last.
   void drop_wait(int64_t n, const std::string& kind = "");
-  int64_t waits() const { return waits_; }  ///< of streams for events and of the host, so far
+  int64_t waits() const { return waits_; }  ///< waits of streams for events and waits of the host, so far
   /// The number of waits of each kind since the last call.
   std::map<std::string, int64_t> take_waits();
   int64_t pinned_bytes();  ///< of allocated host memory
@@ -93,7 +93,7 @@ class Simulator final : public Backend {
 
   // ----- for its streams and kernels -----
   static constexpr int kDevices = 4;  ///< maximum number of devices
-  static constexpr int kOffered = 2;  ///< by the simulated accelerator, and by default by stand-ins on machine()
+  static constexpr int kOffered = 2;  ///< devices of the simulated accelerator, and by default of stand-ins on machine()
   static constexpr int64_t kMemory = int64_t{2} << 30;
   /// The bytes at a device address, for work that runs on the device. Throws DeviceError for an address of the host.
   void* inside(const void* address, const char* who) const;

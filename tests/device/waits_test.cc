@@ -307,7 +307,7 @@ template <class F> bool is_seen(F&& differs) {
 }
 
 struct Place {
-  const char* kind;  // of the omitted wait (Simulator::drop_wait)
+  const char* kind;  // kind of the omitted wait (Simulator::drop_wait)
   int64_t n;
   Lane slow;  // the lane whose work should have been waited for
   Mode mode;

@@ -45,7 +45,7 @@ TEST_F(DevicePasses, WeightsAreTurnedOnceForAllTheirReaders) {
   const ValueId z = one("conv2d", {x, narrow});
   const ValueId dx = one("conv2d_input_grad", {y, w}, {{"pad", std::vector<int64_t>{1, 1, 1, 1}}, {"x_shape", Shape{2, 8, 6, 6}}});
   g_.set_outputs({y, z, dx});
-  const int64_t before = count("to_layout");  // of x
+  const int64_t before = count("to_layout");  // conversions of x
   run(make_turn_layouts());
   EXPECT_EQ(count("to_layout"), before + 1) << g_.text();
 }

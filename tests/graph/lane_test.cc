@@ -113,7 +113,7 @@ TEST_F(HostLaneTest, RunsBesideWhatFollows) {
   }
   for (const std::thread::id id : board().threads) {
     EXPECT_NE(id, std::this_thread::get_id());
-    EXPECT_EQ(id, board().threads[0]);  // one thread
+    EXPECT_EQ(id, board().threads[0]);  // all calls run on one thread
   }
   for (const uint64_t id : board().runtimes) EXPECT_EQ(id, Runtime::current().id());
 }
@@ -205,7 +205,7 @@ TEST_F(HostLaneTest, OperandsLieInTheMemoryAskedFor) {
   };
   check(f);
   check(f);
-  EXPECT_EQ(board().flat_taken, (std::vector<int64_t>{192}));  // once
+  EXPECT_EQ(board().flat_taken, (std::vector<int64_t>{192}));  // requested once
   board().owner = std::make_shared<int>();  // its owner no longer exists
   check(f);
   EXPECT_EQ(board().flat_taken, (std::vector<int64_t>{192, 192}));

@@ -39,7 +39,7 @@ class Launch : public testing::Test {
       unsetenv(name);  // variables of the tests' own environment
   }
   ~Launch() override {
-    for (const pid_t p : left()) kill(p, SIGKILL);  // of a test that failed
+    for (const pid_t p : left()) kill(p, SIGKILL);  // left by a test that failed
   }
   RunOptions options(std::map<std::string, std::string> more = {}) const {
     more["SINDRI_TEST_JOB"] = mark_.substr(mark_.find('=') + 1);

@@ -103,7 +103,7 @@ TEST_F(Random, PermutationIsOneAndUniform) {
   EXPECT_FALSE(std::is_sorted(p.begin(), p.end()));
   std::sort(p.begin(), p.end());
   for (size_t i = 0; i < p.size(); ++i) ASSERT_EQ(p[i], static_cast<int64_t>(i));
-  std::vector<int> count(24);  // of the orders of four
+  std::vector<int> count(24);  // of each order of four elements
   for (int i = 0; i < 12000; ++i) {
     const std::vector<int64_t> q = ops::random_permutation(4).to_vector<int64_t>();
     int code = 0;

@@ -108,7 +108,7 @@ Gradients two_parts(Parameter& w) {
           return ops::matmul(Tensor::from_values({1, 1}, {1}), w.value(), false, true);
         },
         tensor({1, 1}, {std::sqrt(square)}), {&w}, 2, 1);
-    for (ParamUse& use : part.uses) use.loss_scale = Tensor::scalar(2);  // of one part's own loss
+    for (ParamUse& use : part.uses) use.loss_scale = Tensor::scalar(2);  // the scale of one part's own loss
     g.parts.push_back(g.uses.size());
     g.uses.insert(g.uses.end(), part.uses.begin(), part.uses.end());
     g.of_params = part.of_params;

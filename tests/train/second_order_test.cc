@@ -57,7 +57,7 @@ class Kfac final : public optim::Optimizer {
     return g;
   }
 
-  std::vector<int> variants;  // of the calls
+  std::vector<int> variants;  // variants of the calls
   Parameter a_inverse{Tensor::zeros({2, 2}, DType::kFloat64), "a_inverse", false}, g_inverse{Tensor::zeros({1, 1}, DType::kFloat64), "g_inverse", false};
 
  protected:

@@ -137,7 +137,7 @@ void ModelCheckpoint::write(const TrainState& s, const std::string& path) const 
 
 void ModelCheckpoint::rotate() {
   if (saved_.empty()) return;
-  std::vector<double> ages;  // in minutes; too large to apply to files of earlier processes
+  std::vector<double> ages;  // in minutes; for files of earlier processes so large that the rule by minutes does not apply
   for (const auto& [path, time] : saved_) ages.push_back((now_seconds() - time) / 60);
   ages.pop_back();
   const std::vector<size_t> superfluous = checkpoints_to_remove(ages, {config_.keep_checkpoint_max, config_.keep_checkpoint_per_n_minutes});

@@ -43,7 +43,7 @@ LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print
 }
 
 void LossMonitor::step_end(TrainState& s) {
-  if (s.cur_step_num <= last_print_) last_print_ = 0;  // the same callback in a new run
+  if (s.cur_step_num <= last_print_) last_print_ = 0;  // the callback is used again, in a new run
   const bool prints = per_print_times_ != 0 && s.cur_step_num - last_print_ >= per_print_times_;
   if (!prints && s.settle && s.known_step != s.cur_step_num) return;  // not known yet; Model checks every loss
   const double loss = s.loss();
