@@ -86,14 +86,14 @@ class SINDRI_API LogSoftmax final : public Cell {
   int64_t axis_;
 };
 
-/// Returns a new Cell of this name, in any case: relu relu6 leakyrelu elu sigmoid tanh gelu silu hswish hsigmoid
+/// Returns a new Cell of this name (case-insensitive): relu relu6 leakyrelu elu sigmoid tanh gelu silu hswish hsigmoid
 /// softmax logsoftmax; null for an empty name. Throws ValueError with the nearest name for any other.
 SINDRI_API CellPtr get_activation(const std::string& name);
 
 /// Options of Dropout.
 struct DropoutOptions {
-  double keep_prob = 0.5;  ///< probability to keep an element, in (0, 1]
-  std::optional<double> p = std::nullopt;  ///< probability to drop an element, in [0, 1); if set, keep_prob is 1 - p
+  double keep_prob = 0.5;  ///< probability of keeping an element, in (0, 1]
+  std::optional<double> p = std::nullopt;  ///< probability of dropping an element, in [0, 1); if set, keep_prob is 1 - p
 };
 
 /// In training, zeroes elements and scales the kept ones by 1/keep_prob; otherwise the identity (MindSpore:

@@ -17,9 +17,9 @@
 
 namespace sindri::nn {
 
-/// A part of a network with named children and parameters (MindSpore: nn.Cell). A Cell may have two places in a tree.
-/// Names are paths from the Cell that is asked; they are found by walking the tree, and the first place counts. Starts
-/// in inference mode, as in MindSpore and unlike PyTorch.
+/// A part of a network with named children and parameters (MindSpore: nn.Cell). A Cell may appear at several places in
+/// a tree. Names are paths from the Cell whose function is called. They are found by walking the tree; for a Cell with
+/// several places, the first counts. Starts in inference mode, as in MindSpore and unlike PyTorch.
 ///
 ///   class Net : public nn::Cell {
 ///    public:
@@ -38,13 +38,13 @@ class SINDRI_API Cell {
 
   /// Forward pass with one tensor in and one out. Override this or construct_values; the default throws ValueError.
   virtual Tensor construct(const Tensor& x);
-  /// Forward pass with any inputs and outputs. The default calls construct with its only tensor.
+  /// Forward pass with any inputs and outputs. The default calls construct with the only input, which must be a tensor.
   virtual Value construct_values(Span<const Value> in);
   /// Custom gradient: override has_bprop and bprop. `in` and `out` are the tensors of the Values, depth first. dout has
   /// one tensor per output tensor, zeros where there is no gradient; bprop returns one gradient per input tensor. As in
   /// MindSpore 1.x, parameters read inside then get no gradient.
   virtual bool has_bprop() const { return false; }
-  /// Gradients of the inputs of a Cell with has_bprop; see there.
+  /// Returns the gradients of the inputs, if has_bprop() is true (see has_bprop).
   virtual TensorList bprop(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout);
 
   /// Calls the Cell: runs the forward pass in a scope of its name, which error messages, graphs and profiles show.
@@ -65,20 +65,20 @@ class SINDRI_API Cell {
   bool training() const { return training_; }
   /// Sets training mode, or with false inference mode, recursively. Returns *this.
   Cell& set_train(bool on = true);
-  /// Sets recursively whether the parameters get gradients. Turning gradients on again leaves buffers without. Returns
-  /// *this.
+  /// Sets recursively whether the parameters get gradients. Turning gradients on does not affect buffers, which never
+  /// get gradients. Returns *this.
   Cell& set_requires_grad(bool on);
   /// Runs these Cells in `dtype` (float16, bfloat16 or float32), recursively: their floating inputs are cast, and the
   /// ops inside run in that type whatever the amp level. Parameters keep their storage type and are cast at each use.
   /// The result keeps the type. float64 is not cast. Returns *this. Throws ValueError for other types.
   Cell& to_float(DType dtype);
   /// Runs this Cell and its children under a separate amp level; its outputs are float32 again. Returns *this. Throws
-  /// as amp::check, with the classes of the Cells inside.
+  /// the same errors as amp::check with the classes of the Cells inside.
   Cell& set_mixed_precision(const amp::Options& options);
-  /// Does not keep the values inside this Cell for the backward pass but computes them again (activation checkpointing,
-  /// Chen et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute). Saves memory at the cost of one more forward
-  /// pass of the Cell. Values and gradients are bitwise identical; random numbers and moving statistics advance once.
-  /// Not recursive. Returns *this.
+  /// Turns recomputation on: the values inside this Cell are not kept for the backward pass but computed again
+  /// (activation checkpointing, Chen et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute). Saves memory at the
+  /// cost of one more forward pass of the Cell. Values and gradients are bitwise identical; random numbers and moving
+  /// statistics advance once. Not recursive. Returns *this.
   Cell& recompute(bool on = true);
   /// Whether recompute is on.
   bool recomputes() const { return recompute_; }
@@ -89,13 +89,13 @@ class SINDRI_API Cell {
   bool flag(const std::string& name) const;
 
   /// Every parameter once with its dotted path, in definition order, buffers (requires_grad false) included. Throws
-  /// ValueError if two parameters have one path (Cells attached without a prefix).
+  /// ValueError if two parameters have the same path (Cells attached without a prefix).
   std::vector<std::pair<std::string, Parameter*>> parameters_and_names();
   /// Every Cell once: ("", this) first, then dotted paths.
   std::vector<std::pair<std::string, Cell*>> cells_and_names();
   /// Parameters with requires_grad, in definition order. First sets every Parameter's name() to its path, unless the
   /// name is already a longer path that ends in it. So a call on a part of a network does not shorten the names that a
-  /// call on the whole gave. Throws as parameters_and_names does.
+  /// call on the whole gave. Throws the same errors as parameters_and_names.
   std::vector<Parameter*> trainable_params();
   /// Parameters without requires_grad, otherwise as trainable_params.
   std::vector<Parameter*> untrainable_params();
@@ -114,7 +114,8 @@ class SINDRI_API Cell {
   Parameter& param(const std::string& name, const Tensor& init, bool requires_grad = true);
   /// Adds state that is saved but not trained (moving averages).
   Parameter& buffer(const std::string& name, const Tensor& init) { return param(name, init, false); }
-  /// Removes a parameter from this Cell. The Cell keeps its memory, since an optimizer or a script may hold it.
+  /// Removes a parameter from this Cell. The Cell keeps the parameter alive, since an optimizer or a script may refer
+  /// to it.
   void drop_param(const std::string& name);
   /// Adds a child and returns it. Throws ValueError for a null child, one that contains this Cell, and a name that is
   /// empty, contains a dot or is taken. Without prefix the child's parameters keep the paths they have in the child
@@ -123,9 +124,9 @@ class SINDRI_API Cell {
     add_child(name, c, prefix);
     return c;
   }
-  /// As child, without the type.
+  /// The same as child, without the type.
   void add_child(const std::string& name, std::shared_ptr<Cell> c, bool prefix = true);
-  /// Replaces the child of this name. Throws ValueError if there is none, and as child does.
+  /// Replaces the child of this name. Throws ValueError if there is none, and the same errors as child.
   void set_child(const std::string& name, std::shared_ptr<Cell> c);
   /// Returns the inputs of construct_values as tensors. Throws ValueError unless there are `count`, all tensors.
   std::vector<Tensor> tensor_inputs(Span<const Value> in, size_t count) const;

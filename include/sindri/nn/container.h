@@ -9,8 +9,8 @@
 
 namespace sindri::nn {
 
-/// Calls its Cells in sequence (MindSpore: nn.SequentialCell). Children are named "0", "1", … or as given. An empty one
-/// returns its input.
+/// Calls its Cells in sequence (MindSpore: nn.SequentialCell). Children are named "0", "1", … or as given. An empty
+/// SequentialCell returns its input.
 class SINDRI_API SequentialCell final : public Cell {
  public:
   /// Cells in order of their calls. Throws ValueError for a null Cell.

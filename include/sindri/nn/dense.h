@@ -41,7 +41,7 @@ class SINDRI_API Dense final : public Cell {
   Options options_;
   Parameter* weight_ = nullptr;
   Parameter* bias_ = nullptr;
-  Parameter* multiplier_ = nullptr;  ///< of one that is normalized
+  Parameter* multiplier_ = nullptr;  ///< null unless normalize() was called
   CellPtr activation_;
 };
 

@@ -26,9 +26,9 @@ class SINDRI_API Initializer {
 /// Initializer or a tensor of exactly the parameter's shape.
 class SINDRI_API Init {
  public:
-  /// Accepts the aliases, in any case, normal, truncatednormal, uniform, zero(s), one(s), xavieruniform, xaviernormal,
-  /// heuniform, henormal (the last four also with an underscore), identity, orthogonal, variancescaling and dirac.
-  /// Throws ValueError with the nearest alias.
+  /// Accepts these aliases (case-insensitive): normal, truncatednormal, uniform, zero(s), one(s), xavieruniform,
+  /// xaviernormal, heuniform, henormal (the last four also with an underscore), identity, orthogonal, variancescaling
+  /// and dirac. Throws ValueError, with the nearest alias, for any other name.
   Init(const char* alias) : Init(std::string(alias)) {}  // NOLINT(google-explicit-constructor)
   Init(const std::string& alias);  // NOLINT(google-explicit-constructor)
   Init(double constant);  // NOLINT(google-explicit-constructor)
@@ -67,7 +67,7 @@ SINDRI_API std::shared_ptr<Initializer> Zero();
 SINDRI_API std::shared_ptr<Initializer> One();
 /// All equal to `value`.
 SINDRI_API std::shared_ptr<Initializer> Constant(double value);
-/// N(mean, sigma²). With sigma 0.01 the default of Conv2d, Dense and Embedding.
+/// N(mean, sigma²). N(0, 0.01²) is the default of Conv2d, Dense and Embedding.
 SINDRI_API std::shared_ptr<Initializer> Normal(double sigma = 0.01, double mean = 0);
 /// N(mean, sigma²) truncated to mean + sigma·[a, b] by repeated draws; the variance is not rescaled.
 SINDRI_API std::shared_ptr<Initializer> TruncatedNormal(double sigma = 0.01, double mean = 0, double a = -2, double b = 2);
@@ -91,7 +91,8 @@ SINDRI_API std::shared_ptr<Initializer> VarianceScaling(double scale = 1, const 
 SINDRI_API std::shared_ptr<Initializer> Identity();
 /// Orthonormal rows (or columns, if there are fewer) of the matrix [dim 0, the rest], times gain (Saxe et al. 2013).
 SINDRI_API std::shared_ptr<Initializer> Orthogonal(double gain = 1);
-/// A convolution weight (rank 3 to 5) that preserves its input, in each of `groups`.
+/// A convolution weight (rank 3 to 5) that makes the convolution pass its input channels through, in each of `groups`
+/// groups.
 SINDRI_API std::shared_ptr<Initializer> Dirac(int64_t groups = 1);
 /// A matrix of N(0, sigma²) with ceil(sparsity·rows) zeros in every column (Martens 2010).
 SINDRI_API std::shared_ptr<Initializer> Sparse(double sparsity, double sigma = 0.01);

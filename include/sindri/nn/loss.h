@@ -14,8 +14,8 @@ namespace sindri::nn {
 /// Throws ValueError, naming `who`, unless the reduction is "mean", "sum" or "none".
 SINDRI_API void check_reduction(const std::string& who, const std::string& reduction);
 /// Reduces x over all dimensions by "mean", "sum", "none" or "batchmean", the sum divided by the first dimension. Half
-/// types and integers are reduced in float32 and returned in x's type, since half types hold neither the sum nor the
-/// number of many elements.
+/// types and integers are reduced in float32 and returned in x's type, since half types can represent neither the sum
+/// of many elements nor their number.
 SINDRI_API Tensor reduce_loss(const Tensor& x, const std::string& reduction);
 /// Reduces weights·factor·x in the same way; weights broadcast, undefined weights are ones.
 SINDRI_API Tensor reduce_loss(const Tensor& x, const Tensor& weights, double factor, const std::string& reduction);
@@ -38,17 +38,16 @@ struct LossRule {
   std::function<Tensor(Span<const Tensor>)> terms = nullptr;  ///< values to be reduced: one per element, row or sample
   /// The reduced loss, for losses with their own reduction ("mean", "sum" or "none"), such as a mean by weight.
   std::function<Tensor(Span<const Tensor>, const std::string& reduction)> reduced = nullptr;
-  /// Divisor of the mean, from the labels and the optional tensors, all on the host; null: a number that is the same
-  /// for each sample.
+  /// Divisor of the mean, from the labels and the optional tensors, all on the host; null: the number of samples.
   std::function<double(const Tensor& labels, Span<const Tensor> optional)> divisor = nullptr;
 };
 
-/// Divisor of the mean of a loss of class numbers: the sum of the weights of labels that are not ignored, or with an
-/// undefined weight their number. Floating labels are probabilities and count by sample. With a weight, a label that is
-/// neither a class nor ignored counts nothing. Takes host tensors.
+/// Divisor of the mean of a loss whose labels are class numbers. It is the sum of the weights of the labels that are
+/// not ignored; if `weight` is undefined, their number. With a weight, a label that is neither a class nor ignored adds
+/// 0. For floating labels, which are probabilities, it is the number of samples. Takes host tensors.
 SINDRI_API double label_weight(const Tensor& labels, const Tensor& weight, int64_t ignore_index);
 
-/// Returns the rule for class numbers [N] in place of the one-hot rows [N, C] that `rule` takes.
+/// Returns a rule that takes class numbers [N] in place of the one-hot rows [N, C] that `rule` takes.
 SINDRI_API LossRule of_class_numbers(LossRule rule);
 
 /// Base of losses of two tensors, logits and labels, with reduction "mean", "sum" or "none" (MindSpore: nn.LossBase).
@@ -62,8 +61,9 @@ class SINDRI_API LossBase : public Cell {
   virtual Tensor compute(const Tensor& logits, const Tensor& labels) = 0;
   /// "mean", "sum" or "none".
   const std::string& reduction() const { return reduction_; }
-  /// Divisor of the mean of a batch, by which means of batches of any size combine to the mean over all samples: the
-  /// number of samples, or the weight that the loss gives them. The labels are on the host.
+  /// Divisor of a batch's mean loss: the number of samples, or the total weight that the loss gives them. Batch means
+  /// weighted by their divisors combine to the mean over all samples, whatever the batch sizes. The labels are on the
+  /// host.
   virtual double divisor(const Tensor& labels) const { return labels.rank() > 0 ? static_cast<double>(labels.dim(0)) : 1; }
 
  protected:
@@ -77,8 +77,8 @@ class SINDRI_API LossBase : public Cell {
 /// A loss made from a rule; takes the rule's inputs.
 class SINDRI_API RuleLoss : public LossBase {
  public:
-  /// `optional` holds as many tensors as the rule names, or none. Throws ValueError for another number, or another
-  /// reduction.
+  /// `optional` holds as many tensors as the rule names, or none. Throws ValueError for any other number of tensors or
+  /// any other reduction.
   RuleLoss(std::string class_name, std::string reduction, LossRule rule, std::vector<Tensor> optional = {});
   Value construct_values(Span<const Value> in) override;
   Tensor compute(const Tensor& logits, const Tensor& labels) override;
@@ -132,14 +132,14 @@ class SINDRI_API CrossEntropySmooth final : public RuleLoss {
 /// Options of CrossEntropyLoss.
 struct CrossEntropyLossOptions {
   Tensor weight = {};  ///< [C], weight per class; undefined: ones
-  int64_t ignore_index = -100;  ///< label whose rows count nothing
+  int64_t ignore_index = -100;  ///< rows with this label are ignored
   std::string reduction = "mean";  ///< "mean", "sum" or "none"
   double label_smoothing = 0;  ///< share of the target spread over all classes
 };
 
 /// PyTorch's CrossEntropyLoss: logits [N, C] or [N, C, d...] (or [C] for one sample), labels class indices [N, d...] or
-/// probabilities of the logits' shape. The mean over indices is divided by the summed weights of the labels that are
-/// not ignored, the mean over probabilities by their number.
+/// probabilities of the logits' shape. For indices, the mean divides by the sum of the weights of the labels that are
+/// not ignored; for probabilities, by the number of positions [N, d...].
 class SINDRI_API CrossEntropyLoss final : public RuleLoss {
  public:
   using Options = CrossEntropyLossOptions;

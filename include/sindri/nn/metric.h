@@ -47,7 +47,7 @@ class CountArchive {
     for (T& c : counts) (*this)(c);
     return *this;
   }
-  /// Handles a value that is not a count but is known once something was counted, such as the number of classes. Throws
+  /// Handles a value that is not a count, such as the number of classes, and that is unknown until something was counted. Throws
   /// ValueError if both sides have one and they differ; 0 means unknown.
   template <class T> CountArchive& same(T& number) {
     if (!adding_) return (*this)(number);
@@ -212,14 +212,14 @@ class SINDRI_API Fbeta final : public ClassCounts {
   double beta_;
 };
 
-/// Mean of the batches' losses (MindSpore: train.Loss). A batch's loss is one number or a vector, which counts as its
-/// mean. update() counts each batch once, as MindSpore does. Model::eval weights the batches, so that the result is
-/// that of all samples, whatever the batch size.
+/// Mean of the batches' losses (MindSpore: train.Loss). A batch's loss is one number, or a vector, of which the mean is used.
+/// update() gives every batch the same weight, as MindSpore does. Model::eval weights the batches, so that the result is the loss
+/// over all samples, whatever the batch size.
 class SINDRI_API Loss final : public Metric {
  public:
   void clear() override { sum_ = weight_ = 0, batches_ = totals_ = 0; }
-  /// Adds a batch whose loss has this weight, usually its number of samples. A batch of weight 0 counts nothing,
-  /// whatever its loss. Throws ShapeError as update() does.
+  /// Adds a batch whose loss has this weight, usually its number of samples. A batch of weight 0 is ignored, whatever its loss.
+  /// Throws ShapeError as update() does.
   void add_weighted(const Tensor& loss, double weight);
   /// Adds a batch whose loss is a sum: the result is then the sum over all batches. Throws ShapeError as update() does.
   void add_total(const Tensor& loss);
@@ -259,13 +259,13 @@ class SINDRI_API TopKCategoricalAccuracy final : public Metric {
   int64_t k_, correct_ = 0, total_ = 0;
 };
 
-/// Counts [label][prediction] (MindSpore: train.ConfusionMatrix). Takes class scores, or predictions of the labels'
-/// shape: class numbers, or scores of class 1, which count as 1 from `threshold` on. eval() returns the matrix row by
-/// row, normalised as asked; value() returns the share on the diagonal.
+/// Counts [label][prediction] (MindSpore: train.ConfusionMatrix). Takes class scores, or predictions of the labels' shape: class
+/// numbers, or scores of class 1, where a score of at least `threshold` predicts class 1. eval() returns the matrix row by row,
+/// normalised as `normalize` says; value() returns the share on the diagonal.
 class SINDRI_API ConfusionMatrix final : public Metric {
  public:
-  /// num_classes 0: taken from the first scores. normalize: "no_norm", "target" (rows sum to 1), "prediction" (columns
-  /// do) or "all". Throws ValueError for other values.
+  /// num_classes 0: found from the first scores. normalize: "no_norm", "target" (rows sum to 1), "prediction" (columns do) or
+  /// "all". Throws ValueError for other values.
   explicit ConfusionMatrix(int64_t num_classes = 0, const std::string& normalize = "no_norm", double threshold = 0.5);
   void clear() override;
   std::vector<double> eval() const override;

@@ -25,9 +25,9 @@ struct BatchNormOptions {
 };
 
 /// Batch norm over every dimension but 1 (MindSpore: nn.BatchNorm2d). Parameters gamma and beta and buffers moving_mean
-/// and moving_variance, each [C]. With batch statistics, moving = momentum·moving + (1 - momentum)·batch. This uses the
-/// unbiased batch variance (divided by count - 1, or by 1 for a count of 1), as MindSpore's CPU kernel and PyTorch do;
-/// y itself is normalised with the biased one.
+/// and moving_variance, each [C]. With batch statistics, moving = momentum·moving + (1 - momentum)·batch. This update
+/// uses the unbiased batch variance (divided by count - 1, or by 1 for a count of 1), as MindSpore's CPU kernel and
+/// PyTorch do; y itself is normalised with the biased variance.
 class SINDRI_API BatchNorm : public Cell {
  public:
   using Options = BatchNormOptions;
@@ -43,7 +43,7 @@ class SINDRI_API BatchNorm : public Cell {
   /// Group of set_sync_group.
   const std::string& sync_group() const { return sync_group_; }
   /// Removes the layer's parameters and makes it return its input (networks with fewer batch norms). Call it before
-  /// anything refers to them.
+  /// anything refers to the parameters.
   void bypass();
   /// Whether the layer is bypassed.
   bool bypassed() const { return gamma_ == nullptr; }

@@ -34,7 +34,7 @@ SINDRI_API CellPtr make_loss(const std::string& name, const std::map<std::string
 
 /// Computes the loss from the rule's inputs and optional tensors (undefined: omitted). reduction is "mean", "sum" or
 /// "none"; "" returns the terms unreduced, or the mean if the rule has its own reduction. Half types are computed in
-/// float32 and rounded once; the result has the common floating type. Throws as the rule does.
+/// float32 and rounded once; the result has the common floating type. Throws the same errors as the rule.
 SINDRI_API Tensor compute_loss(const LossRule& rule, std::vector<Tensor> tensors, const std::string& reduction);
 
 }  // namespace sindri::nn

@@ -30,7 +30,8 @@ class SINDRI_API Value {
   const Tensor& tensor() const;
   /// Number of items; 0 for a tensor.
   size_t size() const { return items_.size(); }
-  /// Item of a tuple or list (or of a dict, by position). Throws ValueError for other kinds and out of range.
+  /// Item of a tuple or list (or of a dict, by position). Throws ValueError for other kinds and for an index out of
+  /// range.
   const Value& operator[](size_t i) const;
   /// Item of a dict. Throws ValueError, listing the keys, for an unknown key.
   const Value& at(const std::string& key) const;

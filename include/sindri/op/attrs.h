@@ -43,7 +43,7 @@ SINDRI_API size_t hash_fields(const AttrFields& f);
 SINDRI_API void merge_fields(AttrFields* into, const AttrFields& given, const char* type_name);
 
 class Attrs;
-/// Everything known of one attribute struct.
+/// Everything known about one attribute struct.
 struct AttrsType {
   const char* name;  ///< "Conv2dAttrs"
   Attrs (*make)(const AttrFields& given);  ///< returns defaults with the given fields replaced

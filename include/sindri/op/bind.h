@@ -86,9 +86,9 @@ SINDRI_API bool is_tracing_graph();
 /// Whether only the eager interpreter sees what this thread runs: no tape records, no graph is traced, nothing is cast.
 SINDRI_API bool is_eager();
 
-/// Path of the Cells under construction, for messages and profiles: "ResNet/layer1.0.conv2". Empty outside any Cell.
+/// Path of the Cells being called on this thread, for messages and profiles: "ResNet/layer1.0.conv2". Empty outside any Cell.
 SINDRI_API std::string current_scope();
-/// Adds a name to the scope of this thread's ops for the life of the object, inside the names around it.
+/// Appends a name to the scope path of this thread's ops for the life of the object.
 class SINDRI_API NameScope {
  public:
   explicit NameScope(std::string name);

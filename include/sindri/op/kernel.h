@@ -29,7 +29,7 @@ struct KernelQuery {
   const OpDef& op;
   const Attrs& attrs;
   Span<const TensorMeta> in, out;
-  const KernelDef* def = nullptr;  ///< the kernel being asked, during the call
+  const KernelDef* def = nullptr;  ///< the KernelDef whose reject or make is being called
   /// The device of the operands and results.
   Device device() const { return !in.empty() ? in[0].device : !out.empty() ? out[0].device : Device{}; }
 };
@@ -69,7 +69,7 @@ class Kernel {
   virtual void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) = 0;
 };
 
-/// A kernel without a plan, as one function.
+/// A kernel that keeps nothing per query, as one function.
 using SimpleKernelFn = void (*)(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out);
 
 /// A registered kernel: what it accepts and how it is made.
@@ -81,7 +81,7 @@ struct KernelDef {
   std::string (*reject)(const KernelQuery&) = nullptr;
   /// Makes the kernel for an accepted query.
   std::unique_ptr<Kernel> (*make)(const KernelQuery&) = nullptr;
-  /// Used instead of make by kernels without a plan.
+  /// Used instead of `make` by kernels that keep nothing per query.
   SimpleKernelFn simple = nullptr;
   Device::Kind device = Device::kCpu;  ///< kind of device it runs on
   const void* data = nullptr;  ///< for the author's use; reject and make read it through KernelQuery::def

@@ -28,8 +28,8 @@ class SINDRI_API KernelObserver {
   /// Called after each kernel, on the thread that ran it; several threads may call at once. Must not throw.
   virtual void on_kernel(const KernelEvent& event) = 0;
   /// Called after each wait of the host for a device, on the thread that waited: "item", "synchronize" (sindri/device/device.h,
-  /// WaitObserver). Never called on the CPU, whose work has finished when a call returns. Observed kernels run one at a time, so
-  /// little is left to wait for. Must not throw.
+  /// WaitObserver). Never called on the CPU, whose work has finished when a call returns. While kernels are observed they run one
+  /// at a time, so these waits are short. Must not throw.
   virtual void on_wait(const char* /*what*/, std::chrono::steady_clock::time_point /*begin*/, std::chrono::steady_clock::time_point /*end*/) {}
 };
 

@@ -43,8 +43,9 @@ inline constexpr uint32_t kSavesNone = 0, kSavesAll = ~0u;
 /// Bit i stands for input or output i: `saves_in = saves(0, 2)`.
 template <class... I> constexpr uint32_t saves(I... i) { return ((1u << i) | ... | 0u); }
 
-/// Role of an op in the engine's rewrites, which look for roles rather than names: views and layouts in eager mode, casts of
-/// mixed precision, and the patterns that src/graph/passes fuse together with their results. No two ops share a role.
+/// Role of an op in the engine's rewrites, which look for roles rather than names. There are roles for views and layouts in eager
+/// mode, for casts of mixed precision, and for the patterns that src/graph/passes fuse and the fused ops. No two ops share a
+/// role.
 enum class OpRole : uint8_t {
   kNone,
   kReshape,  ///< the bytes of input 0 in another shape
@@ -83,8 +84,9 @@ struct OpTraits {
   /// Pairs that depend on the attributes: whether output `out` may use the memory of input `in`. All allowed pairs may apply at
   /// once.
   bool (*may_overwrite)(const Attrs&, size_t num_inputs, size_t out, size_t in) = nullptr;
-  /// Optimizer updates: the number of leading inputs that belong to one parameter; the scalars after them belong to all. 0 for
-  /// other ops. Such nodes are grouped (src/graph/passes/group_updates.cc); output k is the new value of input k.
+  /// Optimizer updates: the number of leading inputs that belong to one parameter; the scalars after them are shared by all
+  /// parameters. 0 for other ops. Such nodes are grouped (src/graph/passes/group_updates.cc); output k is the new value of input
+  /// k.
   uint32_t update_inputs = 0;
   bool elementwise = false;  ///< output element i depends only on element i of the inputs (after broadcasting)
   /// Output 0 holds the elements of input 0 in another shape, order, type or number, and nothing else. A parameter passed through
@@ -106,8 +108,8 @@ struct OpDef {
   std::vector<TensorMeta> (*infer)(const Attrs&, Span<const TensorMeta> in) = nullptr;
   /// Returns the gradient with respect to every input, written with public op functions. Null: not differentiable.
   std::vector<Tensor> (*vjp)(const VjpContext&) = nullptr;
-  /// For a parameter that is input `operand`: returns the tensor from which, with the output's gradient, its gradient is computed
-  /// (ParamUse::input); may be undefined. Null: the first other input whose value the gradient rule reads.
+  /// For a parameter that is input `operand`: returns the tensor from which the parameter's gradient is computed, together with
+  /// the output's gradient (ParamUse::input); may be undefined. Null: the first other input whose value the gradient rule reads.
   Tensor (*param_input)(const Attrs&, Span<const Tensor> in, size_t operand) = nullptr;
   /// Elementwise ops: the scalar expression, for generated kernels.
   const char* expr = nullptr;

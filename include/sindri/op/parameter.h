@@ -17,7 +17,7 @@ class SINDRI_API Parameter {
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
 
-  const std::string& name() const { return name_; }  ///< dotted path in the network, set when it is collected
+  const std::string& name() const { return name_; }  ///< dotted path in the network, set when the network collects its parameters
   void set_name(std::string name) { name_ = std::move(name); }
   /// The value as the active interpreters see it; symbolic while a graph is traced.
   Tensor value() const;
@@ -35,7 +35,7 @@ class SINDRI_API Parameter {
 
   // For the base interpreters and executables: the stored tensor, whatever is being traced.
   const Tensor& stored() const { return stored_; }
-  void store(const Tensor& v);  // keeps a handle with a separate identity, so that two slots never share one, on the slot's device
+  void store(const Tensor& v);  // keeps a handle with a separate identity, so that two slots never share an identity; on the slot's device
 
  private:
   Tensor stored_;

@@ -1,7 +1,7 @@
 // Collectives as ops (sindri/comm/communicator.h): traced, differentiated and planned like any other op. All members of
 // a group call the same ones in the same order. In graphs they run on the communication lane, concurrently with ops
-// that do not read their results. In a world of one rank they return what a single member gets. `group` is "world" or a
-// group that comm::create_group made.
+// that do not read their results. In a world of one rank, each returns what the only member of a group receives.
+// `group` is "world" or a group that comm::create_group made.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -24,9 +24,9 @@ struct AllReduceAttrs {
   bool watch = false;  ///< checks whether this rank's tensors are finite before they are reduced (take_nonfinite_operand)
 };
 /// Reduces tensors elementwise over the ranks; several tensors of one type form one call. The gradient of sum and mean
-/// is all_reduce of the outputs' gradients. That of max and min goes to the elements that equal the result; prod has
-/// none. Throws ValueError for unknown names or no tensors, DTypeError for tensors of different types and for a mean or
-/// scale of integers.
+/// is all_reduce of the outputs' gradients. The gradient of max and min goes to the elements that equal the result;
+/// prod has no gradient. Throws ValueError for unknown names or no tensors, DTypeError for tensors of different types
+/// and for a mean or scale of integers.
 SINDRI_API std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const AllReduceAttrs& attrs = {});
 /// The first tensor that a watched all_reduce found to be not finite.
 struct NonFiniteOperand {
@@ -34,8 +34,8 @@ struct NonFiniteOperand {
   int64_t tensor;  ///< position of the tensor in the call
   int64_t tensors;  ///< number of tensors in the call
 };
-/// Returns what watched calls of this runtime have found since the last call of this function; nullopt if all tensors
-/// were finite.
+/// Returns the first tensor that was not finite in the watched calls of this runtime since the last call of this
+/// function; nullopt if all tensors were finite.
 SINDRI_API std::optional<NonFiniteOperand> take_nonfinite_operand();
 /// Adasum (Maleki et al. 2021, arXiv:2006.02924) over groups of `members` consecutive ranks; the ranks of a group hold
 /// the same xs. Two tensors combine to
@@ -57,19 +57,19 @@ SINDRI_API Tensor reduce_scatter(const Tensor& x, const std::string& op = "sum",
 /// Returns the tensors of the group's rank `root` on every rank. The gradient is the sum over all ranks on the root and
 /// zero elsewhere. Throws ValueError for a root outside the group.
 SINDRI_API std::vector<Tensor> broadcast(const std::vector<Tensor>& xs, int64_t root = 0, const std::string& group = "world");
-/// Exchanges equal parts along the first dimension, one per rank: part r of x goes to rank r, whose part for this rank
-/// takes its place. The gradient is all_to_all of the output's gradient. Throws ShapeError unless the first dimension
-/// is a multiple of the group's size.
+/// Exchanges equal parts along the first dimension, one per rank: part r of x goes to rank r and is replaced by rank
+/// r's part for this rank. The gradient is all_to_all of the output's gradient. Throws ShapeError unless the first
+/// dimension is a multiple of the group's size.
 SINDRI_API Tensor all_to_all(const Tensor& x, const std::string& group = "world");
 
 /// Exchanges messages between pairs of ranks, all at once. xs[i] goes to rank to[i] of the group. Result i, of shape
 /// shapes[i] and type `dtype`, comes from rank from[i], whose message must have the same tag and size. Both sides name
 /// each other; no two ranks wait for each other, whatever the order of the lists. With an empty `from` the result is
-/// xs[0] unchanged. Gradients travel the other way: a result's goes to the rank it came from, that of xs[i] comes from
-/// rank to[i]. The gradient of a returned xs[0] is added. So the loss of every rank concerned must depend on the
-/// returned tensors, or the other ranks wait. Throws ValueError for ranks that are unknown, named twice or not given at
-/// all, and DTypeError for tensors of a type other than `dtype`. Throws CommError (kCommMismatch) if tag or size differ
-/// from what the other side sent.
+/// xs[0] unchanged. Gradients travel the other way: the gradient of result i goes to rank from[i], and the gradient of
+/// xs[i] comes from rank to[i]. If xs[0] was returned, the gradient of the returned tensor is added. So the loss of
+/// every rank concerned must depend on the returned tensors; otherwise the other ranks wait. Throws ValueError for
+/// ranks that are unknown, named twice or not given at all, and DTypeError for tensors of a type other than `dtype`.
+/// Throws CommError (kCommMismatch) if tag or size differ from what the other side sent.
 SINDRI_API std::vector<Tensor> neighbor_exchange(const std::vector<Tensor>& xs, const std::vector<int64_t>& to, const std::vector<int64_t>& from,
                                                  const std::vector<Shape>& shapes, DType dtype, int64_t tag = 0, const std::string& group = "world");
 /// Sends x to rank `to`, which calls recv with the same tag. Returns x; the gradient comes back through the returned

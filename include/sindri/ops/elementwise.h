@@ -74,10 +74,10 @@ SINDRI_API Tensor clamp(const Tensor& x, double lo, double hi);
 /// Converts the element type. Floats to integers truncate; to bool: != 0.
 SINDRI_API Tensor cast(const Tensor& x, DType dtype);
 
-/// Returns `value` as a scalar operand next to x: a scalar tensor of x's type, as in PyTorch; a fraction next to an
-/// integer tensor is float32. Throws ValueError if an integer type cannot hold the value.
+/// Converts `value` to a scalar tensor, for an op that combines it with x. It has x's type, as in PyTorch; if x is an
+/// integer tensor and `value` a fraction, it is float32. Throws ValueError if an integer type cannot hold the value.
 SINDRI_API Tensor scalar_like(const Tensor& x, double value);
-/// The ops above with a number, as scalar_like converts it, for b.
+/// The ops above for a number b, which scalar_like converts.
 inline Tensor add(const Tensor& a, double b) { return add(a, scalar_like(a, b)); }
 inline Tensor sub(const Tensor& a, double b) { return sub(a, scalar_like(a, b)); }
 inline Tensor mul(const Tensor& a, double b) { return mul(a, scalar_like(a, b)); }

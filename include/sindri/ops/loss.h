@@ -16,13 +16,14 @@ SINDRI_API Tensor softmax_cross_entropy_sparse(const Tensor& logits, const Tenso
 SINDRI_API Tensor softmax_cross_entropy_dense(const Tensor& logits, const Tensor& labels, bool labels_grad = false);
 /// Connectionist temporal classification (Graves et al. 2006): log_probs [T, N, C] float, targets [N, S] int32 or int64
 /// (or concatenated, [sum of target_lengths]), input_lengths and target_lengths [N] -> negative log likelihoods [N] of
-/// the targets with any repeats and blanks. Infinite if there are too few steps; with zero_infinity 0, without a
-/// gradient. Labels may be any class; `blank` means no label. Throws DataError for a label outside [0, C), an input
-/// length outside [0, T] or a target length outside [0, S].
+/// the targets with any repeats and blanks. If there are too few steps, the result is infinite; zero_infinity replaces
+/// it by 0 without a gradient. Labels may be any class; `blank` means no label. Throws DataError for a label outside
+/// [0, C), an input length outside [0, T] or a target length outside [0, S].
 SINDRI_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank = 0,
                            bool zero_infinity = false);
-/// Forward variables of ctc_loss, log alpha [N, T, 2S + 1], for targets [N, S]: the log probability of all paths that
-/// reach a state of the target with its blanks at a step; -inf beyond a sample's steps and states. Has no gradient.
+/// Forward variables of ctc_loss, log alpha [N, T, 2S + 1], for targets [N, S]: for each step and each state of the
+/// target with its blanks, the log of the total probability of all paths that are in this state at this step; -inf
+/// beyond a sample's steps and states. Has no gradient.
 SINDRI_API Tensor ctc_log_alpha(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank = 0);
 /// Returns the labels, int32 or int64, unchanged. Throws DataError (label out of range) for a label that is neither in
 /// [0, classes) nor ignore_index.

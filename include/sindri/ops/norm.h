@@ -18,7 +18,7 @@ struct BatchNormOut {
 /// float32 (float64 for float64 x). Throws ShapeError if shapes do not match, ValueError for a negative eps.
 SINDRI_API BatchNormOut batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps = 1e-5);
 /// Batch norm with given statistics, mean and var [C]: (x - mean)·rsqrt(var + eps)·gamma + beta. Differentiable in x,
-/// gamma and beta. Throws as batch_norm_train does.
+/// gamma and beta. Throws the same errors as batch_norm_train.
 SINDRI_API Tensor batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& var, double eps = 1e-5);
 /// Normalises over dimension begin_norm_axis and all after it; gamma and beta have exactly those dimensions. Throws
 /// ShapeError if they do not, ValueError for a negative eps.

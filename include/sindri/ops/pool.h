@@ -22,7 +22,7 @@ struct Pool2dAttrs {
 /// Throws ShapeError or ValueError for windows that do not fit.
 SINDRI_API Tensor max_pool2d(const Tensor& x, const Pool2dAttrs& attrs);
 /// Mean of each window, x [N, C, H, W] -> [N, C, OH, OW]; padding counts in the divisor only with count_include_pad.
-/// Throws as max_pool2d does.
+/// Throws the same errors as max_pool2d.
 SINDRI_API Tensor avg_pool2d(const Tensor& x, const Pool2dAttrs& attrs);
 /// Mean over the windows [floor(i·H/oh), ceil((i+1)·H/oh)) of rows, and columns likewise, as in PyTorch: [N, C, H, W]
 /// -> [N, C, oh, ow].

@@ -20,7 +20,8 @@ SINDRI_API void reset_rng(int64_t seed, int64_t step = 0, int64_t sample_offset 
 SINDRI_API void begin_rng_step();
 /// Number of the step's next random op.
 SINDRI_API int64_t rng_instance();
-/// Sets that number. Setting it back makes a repeated forward pass draw the same numbers.
+/// Sets the number of the step's next random op. Setting it back makes a repeated forward pass draw the same random
+/// numbers.
 SINDRI_API void set_rng_instance(int64_t next);
 /// Ends a step: writes step + 1 to the key through ops, so that this is part of the compiled step.
 SINDRI_API void end_rng_step();
@@ -50,7 +51,7 @@ SINDRI_API Tensor random_uniform(const Shape& shape, double low = 0, double high
 /// Normal random numbers. Throws ValueError unless mean is finite and stddev >= 0, DTypeError for a type that is not
 /// floating.
 SINDRI_API Tensor random_normal(const Shape& shape, double mean = 0, double stddev = 1, DType dtype = DType::kFloat32);
-/// Normal random numbers within mean ± 2 stddev; draws outside are repeated. Throws as random_normal does.
+/// Normal random numbers within mean ± 2 stddev; draws outside are repeated. Throws the same errors as random_normal.
 SINDRI_API Tensor random_truncated_normal(const Shape& shape, double mean = 0, double stddev = 1, DType dtype = DType::kFloat32);
 /// 1 with probability p, else 0. Throws ValueError for p outside [0, 1].
 SINDRI_API Tensor random_bernoulli(const Shape& shape, double p = 0.5, DType dtype = DType::kBool);

@@ -28,7 +28,7 @@ SINDRI_API Tensor argmax(const Tensor& x, int64_t axis = -1, bool keep_dims = fa
 /// Index (int64) of the first smallest element along `axis`; the first NaN, if any.
 SINDRI_API Tensor argmin(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
 /// The k largest (or smallest) elements along `axis`, sorted: values and int64 indices. Equal values keep the lower
-/// index first; NaN counts as largest. Throws ValueError for a k that the axis does not have.
+/// index first; NaN counts as largest. Throws ValueError for k out of range.
 SINDRI_API std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true);
 /// Number of elements along the last dimension of `sorted` (ascending) that are below each value, or with `right` not
 /// above it: the index before which the value belongs (int64, of values' shape). sorted is [n] and values have any

@@ -8,7 +8,7 @@ namespace sindri::optim {
 struct AdagradOptions {
   double accum = 0.1;  ///< initial value of the sum of squares
   LearningRate learning_rate = 1e-3;
-  bool update_slots = true;  ///< false: the sum keeps its value
+  bool update_slots = true;  ///< false: the sum of squares keeps its value
   double loss_scale = 1;  ///< gradients are divided by it
   WeightDecay weight_decay = 0;  ///< added to the gradient
   GradClip grad_clip = {};
@@ -18,7 +18,7 @@ struct AdagradOptions {
 class SINDRI_API Adagrad final : public Optimizer {
  public:
   using Options = AdagradOptions;
-  /// Throws ValueError for a negative accum, and as Optimizer does.
+  /// Throws ValueError for a negative accum, and the same errors as Optimizer.
   Adagrad(Params params, const Options& o);
 
  protected:
@@ -34,7 +34,7 @@ class SINDRI_API Adagrad final : public Optimizer {
 /// Options of Adadelta, with MindSpore's defaults.
 struct AdadeltaOptions {
   LearningRate learning_rate = 1.0;
-  double rho = 0.9, epsilon = 1e-6;  ///< decay of the averages; added to squares under the roots
+  double rho = 0.9, epsilon = 1e-6;  ///< rho: decay of the averages; epsilon: added to squares under the roots
   double loss_scale = 1;  ///< gradients are divided by it
   WeightDecay weight_decay = 0;  ///< added to the gradient
   GradClip grad_clip = {};
@@ -45,7 +45,7 @@ struct AdadeltaOptions {
 class SINDRI_API Adadelta final : public Optimizer {
  public:
   using Options = AdadeltaOptions;
-  /// Throws ValueError for rho outside [0, 1] or a negative epsilon, and as Optimizer does.
+  /// Throws ValueError for rho outside [0, 1] or a negative epsilon, and the same errors as Optimizer.
   Adadelta(Params params, const Options& o);
 
  protected:

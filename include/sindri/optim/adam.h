@@ -9,7 +9,7 @@ namespace sindri::optim {
 /// Options of Adam, with MindSpore's defaults.
 struct AdamOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< decay rates of the moments; added to the divisor
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< decay rates of the moments; eps: added to the divisor
   WeightDecay weight_decay = 0;  ///< added to the gradient
   double loss_scale = 1;  ///< gradients are divided by it
   bool use_nesterov = false;  ///< Nesterov momentum in the first moment
@@ -23,7 +23,8 @@ struct AdamOptions {
 class SINDRI_API Adam : public Optimizer {
  public:
   using Options = AdamOptions;
-  /// Throws ValueError for betas outside (0, 1), eps <= 0 or use_amsgrad with use_nesterov, and as Optimizer does.
+  /// Throws ValueError for betas outside (0, 1), eps <= 0 or use_amsgrad with use_nesterov, and the same errors as
+  /// Optimizer.
   Adam(Params params, const Options& o) : Adam("Adam", std::move(params), o, {}) {}
 
  protected:
@@ -43,14 +44,14 @@ class SINDRI_API Adam : public Optimizer {
 /// gradient does not contain; here gradients contain every row.
 class SINDRI_API LazyAdam final : public Adam {
  public:
-  /// Throws as Adam does.
+  /// Throws the same errors as Adam.
   LazyAdam(Params params, const Options& o) : Adam("LazyAdam", std::move(params), o, {1}) {}
 };
 
 /// Options of AdamWeightDecay, with MindSpore's defaults.
 struct AdamWeightDecayOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;  ///< decay rates of the moments; added to the divisor
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;  ///< decay rates of the moments; eps: added to the divisor
   WeightDecay weight_decay = 0;  ///< decoupled: part of the step, not of the gradient
   GradClip grad_clip = {};
 };
@@ -60,7 +61,7 @@ struct AdamWeightDecayOptions {
 class SINDRI_API AdamWeightDecay final : public Optimizer {
  public:
   using Options = AdamWeightDecayOptions;
-  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer does.
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and the same errors as Optimizer.
   AdamWeightDecay(Params params, const Options& o);
   bool decays_gradient() const override { return false; }
 
@@ -76,7 +77,7 @@ class SINDRI_API AdamWeightDecay final : public Optimizer {
 /// Options of AdaMax, with MindSpore's defaults.
 struct AdaMaxOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< decay rates of the moments; added to the divisor
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< decay rates of the moments; eps: added to the divisor
   WeightDecay weight_decay = 0;  ///< added to the gradient
   double loss_scale = 1;  ///< gradients are divided by it
   GradClip grad_clip = {};
@@ -87,7 +88,7 @@ struct AdaMaxOptions {
 class SINDRI_API AdaMax final : public Optimizer {
  public:
   using Options = AdaMaxOptions;
-  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer does.
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and the same errors as Optimizer.
   AdaMax(Params params, const Options& o);
 
  protected:

@@ -17,13 +17,13 @@ SINDRI_API Tensor clip_by_norm(const Tensor& x, const Tensor& clip_norm, const o
 /// tensors. Throws ValueError if there are none.
 SINDRI_API Tensor global_norm(const TensorList& xs);
 /// Multiplies every tensor by clip_norm/max(global_norm, clip_norm) (Pascanu et al. 2013). Throws ValueError unless
-/// clip_norm > 0, and as global_norm does.
+/// clip_norm > 0, and the same errors as global_norm.
 SINDRI_API TensorList clip_by_global_norm(const TensorList& xs, double clip_norm = 1.0);
 /// The same for a scalar tensor clip_norm, whose value is not checked. `norm` is the norm of all tensors if it is known
 /// already.
 SINDRI_API TensorList clip_by_global_norm(const TensorList& xs, const Tensor& clip_norm, const Tensor& norm = {});
-/// p-norm of all tensors together, (sum |x|^p)^(1/p), or the largest |x| for an infinite p. Type and errors as
-/// global_norm; also throws ValueError unless p > 0.
+/// p-norm of all tensors together, (sum |x|^p)^(1/p), or the largest |x| for an infinite p. The type and the errors are
+/// those of global_norm. Also throws ValueError unless p > 0.
 SINDRI_API Tensor total_norm(const TensorList& xs, double p);
 /// Multiplies every tensor by min(1, max_norm/(norm + 1e-6)). With total_norm this is MindSpore 2's ops.clip_by_norm
 /// and PyTorch's clip_grad_norm_.

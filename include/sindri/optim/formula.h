@@ -1,5 +1,5 @@
-// Formulas of the step that are written once and evaluated with two types: with doubles for tables, with float32 scalar
-// tensors in a traced step. Sindri's are in optim/schedules/.
+// Formulas of the step number that are written once and evaluated with two types: with doubles for tables, and with
+// float32 scalar tensors in a traced step. Sindri's are in optim/schedules/.
 //
 //   struct Halving {
 //     double learning_rate, every;
@@ -46,7 +46,7 @@ inline Tensor reached(const Tensor& x, double limit) { return ops::cast(ops::gre
 
 }  // namespace formula
 
-/// A schedule given by a formula of the step, which takes it as double or as float32 scalar tensor.
+/// A schedule given by a formula. The formula takes the step as a double or as a float32 scalar tensor.
 template <class F> class FormulaSchedule final : public LearningRateSchedule {
  public:
   explicit FormulaSchedule(F f) : f_(std::move(f)) {}

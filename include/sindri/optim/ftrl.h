@@ -8,7 +8,7 @@ namespace sindri::optim {
 struct FTRLOptions {
   double initial_accum = 0.1;  ///< initial value of n
   double learning_rate = 1e-3;
-  double lr_power = -0.5, l1 = 0, l2 = 0;  ///< exponent of the learning rate, at most 0; strengths of the L1 and L2 penalties
+  double lr_power = -0.5, l1 = 0, l2 = 0;  ///< lr_power: exponent of the learning rate, at most 0; l1, l2: strengths of the penalties
   double loss_scale = 1;  ///< gradients are divided by it
   WeightDecay weight_decay = 0;  ///< applies to every parameter, beta and gamma included; added to the gradient
   GradClip grad_clip = {};
@@ -21,7 +21,7 @@ class SINDRI_API FTRL final : public Optimizer {
  public:
   using Options = FTRLOptions;
   /// Throws ValueError for negative initial_accum, l1 or l2, a learning rate that is not positive, lr_power above 0 and
-  /// groups with separate learning rates, and as Optimizer does.
+  /// groups with separate learning rates, and the same errors as Optimizer.
   FTRL(Params params, const Options& o);
 
  protected:

@@ -17,9 +17,9 @@ struct GroupRule {
   std::optional<double> weight_decay = {};  ///< replaces the optimizer's; unset: the optimizer's
 };
 
-/// Parses "layer1 lr=0.1" or "end_point lr=10 weight_decay=0": a pattern, then separated by blanks the values that
-/// differ. Throws ValueError for text of another form, for a factor or decay that is negative or not a number, and if
-/// neither is given.
+/// Parses "layer1 lr=0.1" or "end_point lr=10 weight_decay=0": a pattern, followed by the values that differ, separated
+/// by blanks. Throws ValueError for text of another form, for a factor or decay that is negative or not a number, and
+/// if neither is given.
 SINDRI_API GroupRule parse_group_rule(const std::string& text);
 
 /// Groups parameters by the first rule whose pattern matches. Parameters that no rule matches keep the optimizer's rate
@@ -29,7 +29,7 @@ SINDRI_API GroupRule parse_group_rule(const std::string& text);
 SINDRI_API Params grouped_by_name(const std::vector<Parameter*>& params, const std::vector<GroupRule>& rules, const LearningRate& learning_rate,
                                   const WeightDecay& weight_decay, bool decay_all = false);
 
-/// Returns `rate` times `factor`, at every step.
+/// Returns a rate that is `rate` times `factor` at every step.
 SINDRI_API LearningRate scaled_rate(const LearningRate& rate, double factor);
 
 }  // namespace sindri::optim

@@ -11,7 +11,7 @@ namespace sindri::optim {
 /// Options of Lamb, with MindSpore's defaults.
 struct LambOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;  ///< decay rates of the moments; added to the divisor
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;  ///< decay rates of the moments; eps: added to the divisor
   WeightDecay weight_decay = 0;  ///< decoupled: part of the direction
   GradClip grad_clip = {};
 };
@@ -22,7 +22,7 @@ struct LambOptions {
 class SINDRI_API Lamb final : public Optimizer {
  public:
   using Options = LambOptions;
-  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and as Optimizer does.
+  /// Throws ValueError for betas outside (0, 1) or eps <= 0, and the same errors as Optimizer.
   Lamb(Params params, const Options& o);
   bool decays_gradient() const override { return false; }
   bool needs_step_count() const override { return true; }
@@ -37,12 +37,12 @@ class SINDRI_API Lamb final : public Optimizer {
 
  private:
   double beta1_, beta2_, eps_;
-  Tensor power1_, power2_;  // of the update that is being made
+  Tensor power1_, power2_;  // of the current update
 };
 
 /// Options of LARS, with MindSpore's defaults.
 struct LARSOptions {
-  double epsilon = 1e-5, coefficient = 0.001;  ///< added to the divisor; factor of the ratio of norms
+  double epsilon = 1e-5, coefficient = 0.001;  ///< epsilon: added to the divisor; coefficient: factor of the ratio of norms
   bool use_clip = false;  ///< the factor is min(factor/lr, 1) with the wrapped optimizer's learning rate lr
   /// Selects the parameters whose gradients are rescaled. Unset: those whose names contain neither "LayerNorm" nor
   /// "bias".
@@ -55,9 +55,9 @@ struct LARSOptions {
 SINDRI_API Tensor lars_gradient(const Tensor& param, const Tensor& grad, const Tensor& weight_decay, const Tensor& lr, double coefficient, double epsilon);
 
 /// Rescales the gradients of another optimizer with lars_gradient (MindSpore: nn.LARS). LARS divides by the loss scale,
-/// clips (in that order) and applies weight decay in place of that optimizer, which no longer does. Parameters that
-/// lars_filter rejects get the unscaled and clipped gradient without decay. parameters(), rates, decays, state, rule
-/// and treatment of a step's gradients are those of the wrapped optimizer.
+/// clips and applies weight decay, in this order; the wrapped optimizer no longer does. Parameters that lars_filter
+/// rejects get the unscaled and clipped gradient without decay. parameters(), rates, decays, state, rule and treatment
+/// of a step's gradients are those of the wrapped optimizer.
 class SINDRI_API LARS final : public Optimizer {
  public:
   using Options = LARSOptions;
@@ -87,7 +87,7 @@ class SINDRI_API LARS final : public Optimizer {
   int variant(int64_t step) const override { return inner_->variant(step); }
   /// The wrapped optimizer.
   Optimizer& wrapped() { return *inner_; }
-  /// Returns the gradients that the wrapped optimizer's rule gets for these. Throws as apply does.
+  /// Returns the gradients that the wrapped optimizer's rule receives for `grads`. Throws the same errors as apply.
   TensorList rescale(const TensorList& grads, const Tensor& inv_scale = {});
 
  protected:

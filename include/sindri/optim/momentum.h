@@ -21,7 +21,7 @@ struct MomentumOptions {
 class SINDRI_API Momentum final : public Optimizer {
  public:
   using Options = MomentumOptions;
-  /// Throws ValueError for a negative momentum, and as Optimizer does.
+  /// Throws ValueError for a negative momentum, and the same errors as Optimizer.
   Momentum(Params params, const Options& o);
 
  protected:

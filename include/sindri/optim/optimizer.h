@@ -84,7 +84,7 @@ struct SINDRI_API Updates {
 class SINDRI_API Optimizer {
  public:
   /// Throws ValueError for a negative rate, decay or clip, for loss_scale <= 0 and for tables of rates of different
-  /// lengths. Throws it too for missing, null, unnamed or duplicate parameters, for empty groups, and for order_params
+  /// lengths. Also throws it for missing, null, unnamed or duplicate parameters, for empty groups, and for order_params
   /// other than exactly the groups' parameters.
   Optimizer(std::string name, Params params, OptimizerOptions o);
   virtual ~Optimizer();
@@ -102,15 +102,15 @@ class SINDRI_API Optimizer {
   /// it is computed. Throws ValueError for another number of gradients, ShapeError for a gradient of another shape.
   void apply(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
   /// First half of apply: writes the optimizer's state, but not the parameters. In a skipped step the values are the
-  /// old ones. Throws as apply does.
+  /// old ones. Throws the same errors as apply.
   Updates compute_updates(const TensorList& grads, const Tensor& inv_scale = {}, const Tensor& skip = {});
   /// Second half of apply. Throws ValueError if values are missing, ShapeError for a value of another shape than its
   /// parameter.
   void assign_updates(const Updates& updates);
-  /// Applies the rule alone, to gradients that are already unscaled, decayed and centralised. rates holds one scalar,
-  /// or one per parameter; so does decays, which rules that apply decay read. An undefined decay means none; an empty
-  /// list means the optimizer's own. Advances global_step if `advance`. Throws as apply, and ValueError for another
-  /// number of rates or decays.
+  /// Applies the rule alone, to gradients that are already unscaled, decayed and centralised. `rates` holds one scalar,
+  /// or one per parameter. So does `decays`, which only rules that apply weight decay themselves read: an undefined
+  /// tensor means no decay, an empty list the optimizer's own decays. Advances global_step if `advance`. Throws the
+  /// same errors as apply, and ValueError for a wrong number of rates or decays.
   virtual void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true);
   /// Learning rates of the current step as scalars: one, or one per parameter if groups have rates.
   virtual TensorList get_lr();
@@ -137,8 +137,8 @@ class SINDRI_API Optimizer {
   /// All state that a checkpoint must contain. The names are MindSpore's: `moments.<param>`, "global_step",
   /// "learning_rate", ….
   virtual std::vector<Parameter*> state();
-  /// Announces the tensors of a file, by name, before state is read from it. An optimizer that creates state in its
-  /// first step creates it here.
+  /// Announces the tensors of a checkpoint, by name, before state is read from it. An optimizer that otherwise creates
+  /// state in its first step creates it here.
   virtual void expect_state(const std::map<std::string, TensorMeta>& stored) { (void)stored; }
   /// States of parameters()[i], in the order in which the rule gets them. Examples: `moment1.<param>`, `moment2.<param>`.
   /// Throws ValueError for i out of range.
@@ -154,9 +154,9 @@ class SINDRI_API Optimizer {
   /// Whether a training step must keep the uses of parameters() and pass them to precondition (Gradients::uses). Read
   /// when the step is built.
   virtual bool wants_uses() const { return false; }
-  /// Turns the step's gradients into those that apply gets. They stay scaled (g.inv_scale, and the optimizer's
-  /// loss_scale) and have the form g.variant. In GRAPH_MODE this is traced; it is not told that a step is skipped, so
-  /// state that it writes must depend on g.skip.
+  /// Turns the step's gradients into those that apply receives. They stay scaled (g.inv_scale, and the optimizer's
+  /// loss_scale). g.variant is the variant of the step. In GRAPH_MODE this function is traced. It also runs in skipped
+  /// steps, so the state that it writes must depend on g.skip.
   virtual Gradients precondition(Gradients g) { return g; }
   /// Variant of step number `step` (0, 1, …). In GRAPH_MODE each variant has a separate graph, for example one that
   /// refreshes curvature factors and one that reuses them. Called on the host before the step.
@@ -164,7 +164,8 @@ class SINDRI_API Optimizer {
     (void)step;
     return 0;
   }
-  /// Description of a variant's steps, as in "5 steps that refresh"; empty for variant 0: all steps are alike.
+  /// What the steps of a variant do, as a verb ("refresh" in "5 steps that refresh"). Empty for variant 0: all steps
+  /// are alike.
   virtual std::string variant_name(int variant) const {
     (void)variant;
     return "";
@@ -193,7 +194,7 @@ class SINDRI_API Optimizer {
     std::string prefix;  ///< first part of the state's name
     double init = 0;  ///< initial value of every element
     bool scalar = false;  ///< a scalar instead of a tensor of the parameter's shape
-    const char* joint = ".";  ///< between prefix and the parameter's name
+    const char* joint = ".";  ///< text between the prefix and the parameter's name
   };
   /// State slots of each parameter.
   virtual std::vector<Slot> slots() const = 0;
@@ -233,7 +234,7 @@ class SINDRI_API Optimizer {
  private:
   friend class LARS;  // takes over decay and unscaling
   struct Impl;
-  /// A gradient on its way to the rule, and what is left to the rule.
+  /// A gradient prepared for the rule, with the weight decay and scales that the rule still has to apply.
   struct Prepared {
     Tensor grad;
     double weight_decay = 0;

@@ -46,7 +46,8 @@ SINDRI_API SettingSpec beta2_setting();
 /// `fallback` is the default value as text. It must live as long as the program, here and below.
 SINDRI_API SettingSpec eps_setting(const char* fallback);
 SINDRI_API SettingSpec momentum_setting(const char* fallback);
-/// `needs` is SettingSpec::needs; "momentum" if the velocity is scaled by one.
+/// `needs` is SettingSpec::needs: "momentum" for optimizers in which Nesterov's rule has no effect without momentum;
+/// otherwise empty.
 SINDRI_API SettingSpec nesterov_setting(const char* needs);
 
 }  // namespace sindri::optim

@@ -7,7 +7,7 @@ namespace sindri::optim {
 /// Options of RMSProp, with MindSpore's defaults.
 struct RMSPropOptions {
   LearningRate learning_rate = 0.1;
-  double decay = 0.9, momentum = 0, epsilon = 1e-10;  ///< decay of the averages; momentum of the step; added under the root
+  double decay = 0.9, momentum = 0, epsilon = 1e-10;  ///< decay of the averages; momentum of the step; epsilon: added under the root
   bool centered = false;  ///< divides by the root of the variance instead of the mean square
   double loss_scale = 1;  ///< gradients are divided by it
   WeightDecay weight_decay = 0;  ///< added to the gradient
@@ -20,7 +20,7 @@ struct RMSPropOptions {
 class SINDRI_API RMSProp final : public Optimizer {
  public:
   using Options = RMSPropOptions;
-  /// Throws ValueError for a negative decay or momentum and for epsilon <= 0, and as Optimizer does.
+  /// Throws ValueError for a negative decay or momentum and for epsilon <= 0, and the same errors as Optimizer.
   RMSProp(Params params, const Options& o);
 
  protected:

@@ -67,8 +67,9 @@ class SINDRI_API WeightDecay {
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
-/// Rates of total_step steps, one each; an epoch of step_per_epoch steps is one step of the schedule. Throws
-/// ValueError, naming `who`, for numbers below 1 and for a rate that is too large for a float.
+/// Rates of total_step training steps, one each. All steps of an epoch (step_per_epoch steps) have the same rate: one
+/// epoch is one step of the schedule. Throws ValueError, naming `who`, for step counts below 1 and for a rate that is
+/// too large for a float.
 SINDRI_API std::vector<double> rates_of(const LearningRateSchedule& schedule, int64_t total_step, int64_t step_per_epoch = 1, const char* who = "rates_of");
 
 // Schedules under MindSpore's names. Each makes a registered schedule (registry.h), documented in optim/schedules/. p =
@@ -129,8 +130,8 @@ class SINDRI_API CosineDecayLR final : public NamedSchedule {
 // Lists of rates, one per step (MindSpore: nn.exponential_decay_lr and so on): the schedule of the same name at e =
 // floor(step/step_per_epoch), with decay_epoch as its decay_steps. Values out of range throw ValueError.
 
-/// learning_rates[i] for the steps from milestone[i-1], or from 0, to before milestone[i]. Throws ValueError unless
-/// milestones rise and there is one per rate.
+/// Rate learning_rates[i] for the steps from milestone[i-1] (0 for the first) up to, but not including, milestone[i].
+/// Throws ValueError unless milestones rise and there is one per rate.
 SINDRI_API std::vector<double> piecewise_constant_rates(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 SINDRI_API std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 /// lr·decay_rate^(e/decay_epoch), as ExponentialDecayLR.
@@ -166,7 +167,7 @@ struct LrOptions {
 /// for an unknown mode and for values out of range.
 SINDRI_API std::vector<float> get_lr(const LrOptions& o);
 /// Rates of the cosine mode, with a warm-up from 0, from step `global_step` on. Throws ValueError for a step outside
-/// the course.
+/// the run.
 SINDRI_API std::vector<float> warmup_cosine_annealing_lr(double lr, int64_t steps_per_epoch, int64_t warmup_epochs, int64_t max_epoch = 120,
                                                          int64_t global_step = 0);
 

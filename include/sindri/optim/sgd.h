@@ -24,7 +24,8 @@ struct SGDOptions {
 class SINDRI_API SGD final : public Optimizer {
  public:
   using Options = SGDOptions;
-  /// Throws ValueError for negative values and for Nesterov without momentum or with dampening, and as Optimizer does.
+  /// Throws ValueError for negative values and for Nesterov without momentum or with dampening, and the same errors as
+  /// Optimizer.
   SGD(Params params, const Options& o);
 
  protected:

@@ -21,8 +21,8 @@ struct ThorOptions {
   double momentum = 0.9;
   WeightDecay weight_decay = 0;  ///< of every parameter that decay_filter selects; added after preconditioning
   double loss_scale = 1;  ///< gradients are divided by it
-  /// Number of items whose mean is the loss of one rank (or virtual rank), for a mean over tokens tokens; 0: the
-  /// samples of the batch.
+  /// Number of items over which the loss of one rank (or virtual rank) is a mean: the number of tokens if it is a mean over
+  /// tokens. 0: the number of samples in the batch.
   int64_t batch_size = 0;
   bool use_nesterov = false;  ///< w -= lr·(U + momentum·v)
   std::function<bool(const Parameter&)> decay_filter = {};  ///< selects the parameters that decay; undefined: all
@@ -44,14 +44,14 @@ struct ThorOptions {
   /// "factored": A and G get √λ each. "joint": A⊗G gets λ, computed with eigenvectors of both instead of inverses. That
   /// takes about nine times as many operations; λ may then change with every step.
   std::string damping_form = "factored";
-  /// "standard": E[aᵀa] and E[gᵀg] over samples and positions. "batch_mean": for convolutions, of the means over the
-  /// batch, as MindSpore computes them on GPUs. This reduces the cost by the batch size, and the factors have low rank.
+  /// "standard": E[aᵀa] and E[gᵀg] over samples and positions. "batch_mean": for convolutions, a and g are first averaged over
+  /// the batch, as in MindSpore on GPUs. This reduces the cost by the batch size, and the factors have low rank.
   std::string statistics = "standard";
-  /// 0: refreshes all layers in one step. k: refreshes a k-th of them in each of k steps, evenly spread over
-  /// `frequency`; the first refresh is of all layers.
+  /// 0: refreshes all layers in one step. k: refreshes a k-th of the layers in each of k steps, evenly spread over `frequency`;
+  /// the first refresh covers all layers.
   int64_t stagger = 0;
-  /// Reduction over ranks and virtual ranks. "factor_mean": averages factors, then inverts them. "inverse_mean":
-  /// averages the inverses of every part.
+  /// Reduction over ranks and virtual ranks. "factor_mean": averages factors, then inverts them. "inverse_mean": inverts the
+  /// factors of every rank and virtual rank, then averages the inverses.
   std::string reduce = "factor_mean";
   /// Which ranks invert averaged factors. "replicate": every rank inverts all. "shard": each block is inverted by the
   /// rank with the least work. "auto": shard if that is faster for the blocks' widths (above 512). Results are bitwise
@@ -77,12 +77,12 @@ struct ThorOptions {
 ///
 /// State: `moments.<param>` (v) and momentum; after the first refresh also `matrix_a_inv.<param>` and `matrix_g_inv.<param>`
 /// ([blocks, width, width]; an embedding's matrix_a_inv is a vector) and thor_ready. Joint damping stores
-/// `matrix_a_vectors.<param>`, `matrix_a_values.<param>` and so on instead. factor_decay also stores `matrix_a.<param>` and
-/// `matrix_g.<param>`, trace_rule also `thor_trace.<param>`.
+/// `matrix_a_vectors.<param>`, `matrix_a_values.<param>` and so on instead. factor_decay adds `matrix_a.<param>` and
+/// `matrix_g.<param>`; trace_rule adds `thor_trace.<param>`.
 class SINDRI_API Thor final : public Optimizer {
  public:
   using Options = ThorOptions;
-  /// Throws ValueError for values out of range and for options that exclude each other, and as Optimizer does.
+  /// Throws ValueError for values out of range and for options that exclude each other, and the same errors as Optimizer.
   Thor(Params params, const Options& o);
   ~Thor() override;
 
@@ -96,8 +96,8 @@ class SINDRI_API Thor final : public Optimizer {
   /// end of a table of dampings.
   int variant(int64_t step) const override;
   std::string variant_name(int variant) const override;
-  /// Number of preconditioned parameters, memory of their inverses, and the layers with most of it; how inversions are
-  /// divided among ranks.
+  /// Lines with the number of preconditioned parameters, the memory of their inverses and the layers with most of it, and how
+  /// inversions are divided among ranks.
   std::vector<std::string> report() const override;
   /// Traces of A and G of every layer at its last refresh, before damping.
   std::vector<Measure> measures() const override;
@@ -136,8 +136,8 @@ class SINDRI_API Thor final : public Optimizer {
 
 namespace sindri {
 
-/// Makes Thor for a network's trainable parameters, with the arguments of MindSpore's nn.thor and their defaults. net is a Cell, or
-/// another type with trainable_params(). Throws as optim::Thor does.
+/// Makes Thor for a network's trainable parameters, with the arguments of MindSpore's nn.thor and their defaults. net is a Cell, or another type with
+/// trainable_params(). Throws the same errors as optim::Thor.
 template <class Net> std::shared_ptr<optim::Thor> thor(Net& net, const optim::LearningRate& learning_rate, const optim::LearningRate& damping, double momentum,
                                                        double weight_decay = 0, double loss_scale = 1, int64_t batch_size = 32, bool use_nesterov = false,
                                                        std::function<bool(const Parameter&)> decay_filter = {}, std::vector<int64_t> split_indices = {},

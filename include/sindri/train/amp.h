@@ -27,7 +27,7 @@ SINDRI_API nn::CellPtr auto_mixed_precision(nn::CellPtr network, const std::stri
 SINDRI_API nn::CellPtr custom_mixed_precision(nn::CellPtr network, const std::vector<std::string>& white_list, const std::vector<std::string>& black_list,
                                               DType dtype = DType::kBFloat16);
 
-/// The manager that NamedPolicy::provides_loss_scale asks for: a DynamicLossScaleManager, or null. Null also if the optimizer
+/// The manager that NamedPolicy::provides_loss_scale asks for: a DynamicLossScaleManager, or null. Also null if the optimizer
 /// divides by its own loss scale, `own_scale`.
 SINDRI_API std::shared_ptr<LossScaleManager> default_manager(const amp::NamedPolicy& policy, DType half, double own_scale = 1);
 /// Checks that gradients are divided by the loss scale exactly once: by the step if it skips overflows, else by the optimizer,

@@ -20,7 +20,7 @@
 
 namespace sindri::train {
 
-/// Inputs of an algorithm when a step is built. Others own the parameters, which outlive it.
+/// Inputs of an algorithm when a step is built. The parameters are owned elsewhere and outlive the algorithm.
 struct BuildContext {
   std::vector<Parameter*> parameters = {};  ///< trained, in the order of gradients and updates
   std::vector<std::pair<std::string, Parameter*>> network_state = {};  ///< all parameters and moving statistics of the network, by path
@@ -40,15 +40,15 @@ struct BuildContext {
   /// Ratio of the gradients after `reduce_gradients` to those of the loss: above 1 if several ranks' gradients are summed rather
   /// than averaged.
   double gradient_sum = 1;
-  /// Factor by which the optimizer divides gradients, in addition to their inv_scale. In stages gradients are too large by this
-  /// factor.
+  /// Factor by which the optimizer divides gradients, in addition to their inv_scale. Inside the stages, gradients are too large
+  /// by this factor.
   double loss_scale = 1;
 };
 
 /// The weights of the network's convolutions with several groups.
 SINDRI_API std::vector<const Parameter*> grouped_weights(nn::Cell& network);
-/// Indices into `parameters` in the order in which the network has them, from its input on; an optimizer orders them by its
-/// groups. Parameters that the network does not have come last.
+/// Indices into `parameters` in the network's order, from its input on (an optimizer orders parameters by its groups). Parameters
+/// that the network does not have come last.
 SINDRI_API std::vector<size_t> network_order(const BuildContext& context);
 
 /// Names and values of metrics.csv columns.
@@ -84,7 +84,8 @@ class SINDRI_API BoostAlgorithm {
   /// the same process leaves it unchanged.
   virtual std::vector<Parameter*> own_state() { return {}; }
   /// The part of state() that follows values written by forward, such as batch norm's moving statistics, and so differs between
-  /// ranks. Before evaluations and checkpoints all ranks receive the first virtual rank's, which is the same in every layout.
+  /// ranks. Before evaluations and checkpoints, all ranks receive the state of the first virtual rank, which is the same for any
+  /// number of ranks.
   virtual std::vector<Parameter*> follows_forward() { return {}; }
   /// Columns for metrics.csv at the end of an epoch.
   virtual EventColumns columns(const TrainState&) const { return {}; }
@@ -106,7 +107,8 @@ struct BoostFacts {
   std::vector<std::string> precedes = {};  ///< algorithms that must be applied after it, so that they wrap it
   /// Whether it has other_weights(). Its state then holds them as `<its name>.<parameter>`, and eval_weights may name it.
   bool keeps_weights = false;
-  /// If so: the state entry that counts how often weights were accumulated. While it is 0, the stored weights are not usable.
+  /// With keeps_weights: the state entry that counts how often weights were accumulated. While it is 0, the stored weights are
+  /// not usable.
   std::string weights_count = "";
 };
 /// Makes an algorithm from its settings.
@@ -117,8 +119,8 @@ SINDRI_API Registry<MakeBoost, BoostFacts>& boosts();
 /// Throws ValueError, with the valid names, unless an algorithm that keeps weights (BoostFacts) is registered under that name.
 SINDRI_API void check_keeps_weights(const std::string& name);
 
-/// The algorithms in order of application: as given, but each after those that must precede it. Throws ValueError for a null one,
-/// two of one name, two of which one excludes the other, and contradictory orders.
+/// The algorithms in order of application: as given, but each after those that must precede it. Throws ValueError for a null
+/// algorithm, for two with the same name, for two of which one excludes the other, and for contradictory orders.
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
 /// Number of steps whose gradients go into one update; idle algorithms do not collect.
 SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms);
@@ -126,13 +128,13 @@ SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algori
 /// accumulated steps. Call after Event::kBegin.
 SINDRI_API void warn_without_updates(const TrainStep& step, int64_t first, int64_t end);
 /// Orders the algorithms and applies those that are not idle; rank 0 warns about the idle ones. Returns the applied ones. Keep
-/// them as long as the step is used, since its stages refer to them. Throws ValueError as in_order does, and for an algorithm
-/// that belongs to another step.
+/// them as long as the step is used, since its stages refer to them. Throws the same errors as in_order, and ValueError for an
+/// algorithm that belongs to another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
-/// Batch norm statistics for the network's current weights: for each of `moving` the mean, over up to `batches` batches of the
-/// training data and all virtual ranks, of the statistics of one part of a batch (Izmailov et al. 2018, section 3.2). Restores
-/// the moving statistics and the random state. Empty if no data can be opened. Collective: all ranks receive the same result.
-/// Throws what forward throws.
+/// Batch norm statistics for the network's current weights, one tensor for each of `moving`. Each virtual rank computes the
+/// statistics of its part of a batch; the result is their mean over all virtual ranks and over up to `batches` batches of the
+/// training data (Izmailov et al. 2018, section 3.2). Restores the moving statistics and the random state. Empty if no data can
+/// be opened. Collective: all ranks receive the same result. Throws what forward throws.
 SINDRI_API TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state,
                                           int64_t batches);
 /// Gives the network an algorithm's other weights (BoostAlgorithm::other_weights) for the life of the object.

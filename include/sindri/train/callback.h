@@ -47,8 +47,8 @@ using MetricValues = std::map<std::string, double>;
 struct StepCounts {
   int64_t skipped = 0;  ///< skipped because the loss or a gradient was not finite (NanPolicy::kSkip)
   int64_t overflow = 0;  ///< skipped by the loss scale because a gradient overflowed
-  int64_t nonfinite = 0;  ///< of both, those that a smaller loss scale does not cure
-  int64_t nonfinite_in_epoch = 0;  ///< of these, those of the current epoch
+  int64_t nonfinite = 0;  ///< of both kinds, those that a smaller loss scale would not avoid
+  int64_t nonfinite_in_epoch = 0;  ///< those of `nonfinite` in the current epoch
 };
 
 /// A step, or with data sinking a chunk of steps, whose losses have reached the host.
@@ -61,8 +61,7 @@ struct KnownSteps {
   double data_wait_seconds = 0;  ///< part of it spent waiting for data
 };
 
-/// State of the training loop for callbacks (MindSpore: run_context.original_args(), section "Fields of the callback
-/// parameters").
+/// State of the training loop for callbacks (MindSpore: run_context.original_args()).
 struct SINDRI_API TrainState {
   std::string mode = "train";  ///< "train" or "eval"
   nn::Cell* network = nullptr;  ///< as given to Model
@@ -90,8 +89,8 @@ struct SINDRI_API TrainState {
   /// Loss of the last step, on the host; settles first.
   double loss();
   MetricValues metrics;  ///< of the last evaluation in this run; empty before the first
-  /// cur_step_num at that evaluation, 0 before the first. -1 if the code that set `metrics` does not set it; then they count as
-  /// the current epoch's.
+  /// cur_step_num at that evaluation, 0 before the first. -1 if the code that set `metrics` did not set it; the metrics then
+  /// count as those of the current epoch.
   int64_t metrics_step = -1;
   int64_t skipped_steps = 0;  ///< skipped because the loss or a gradient was not finite (NanPolicy::kSkip)
   int64_t overflow_steps = 0;  ///< skipped by the loss scale because a gradient overflowed
@@ -116,8 +115,8 @@ struct SINDRI_API TrainState {
   // as writing a file.
 
   comm::Communicator* ranks = nullptr;  ///< the ranks of the run; null for a single rank
-  /// Collective. While the result lives, the network and `of_ranks` are what a checkpoint must hold for all ranks. Null if there
-  /// is nothing to merge.
+  /// Collective. While the result lives, the network and `of_ranks` hold what a checkpoint must store for all ranks. Null if
+  /// there is nothing to merge.
   std::function<std::shared_ptr<void>()> merge_ranks = nullptr;
   std::vector<std::pair<std::string, Tensor>> of_ranks = {};  ///< TrainPosition::of_ranks
   int64_t virtual_ranks = 1;  ///< parts of the global batch (DataParallelOptions)
@@ -144,7 +143,7 @@ class SINDRI_API Callback {
   virtual std::string state_name() const { return ""; }
   /// State that the callback needs to continue in a resumed run.
   virtual std::string state() const { return ""; }
-  /// Restores what state() returned; called before begin(). Throws ValueError for another text.
+  /// Restores what state() returned; called before begin(). Throws ValueError for any other text.
   virtual void load_state(const std::string&) {}
   /// Called before the first epoch.
   virtual void begin(TrainState&) {}
@@ -206,8 +205,8 @@ struct CheckpointConfig {
 
 /// Saves PREFIX-EPOCH_STEP.ckpt (STEP within the epoch) during and at the end of training, then removes the oldest files beyond
 /// keep_checkpoint_max (MindSpore: ModelCheckpoint). If the folder already holds files of the prefix, PREFIX_1, PREFIX_2, … is
-/// used, unless `resuming`. The link "latest" next to them points to the newest file. With several ranks all take part, rank 0
-/// writes, and every rank learns the outcome.
+/// used, unless `resuming`. The link "latest" next to them points to the newest file. With several ranks, all take part, rank 0
+/// writes, and every rank learns whether the save succeeded.
 class SINDRI_API ModelCheckpoint : public Callback {
  public:
   /// Throws ValueError for a prefix with '/', and if no condition to save is set.
@@ -233,8 +232,8 @@ class SINDRI_API ModelCheckpoint : public Callback {
   std::vector<std::pair<std::string, double>> saved_;  // path, time of saving
 };
 
-/// Ends the run when `monitor` (a metric name, or "loss") has not improved by min_delta for `patience` evaluations, or epochs for
-/// a "loss" that is not evaluated (MindSpore: EarlyStopping).
+/// Ends the run when `monitor` (a metric name, or "loss") has not improved by min_delta for `patience` evaluations (MindSpore:
+/// EarlyStopping). For a "loss" that is not evaluated, epochs count instead.
 class SINDRI_API EarlyStopping : public Callback {
  public:
   /// Throws ValueError for a negative patience or min_delta.

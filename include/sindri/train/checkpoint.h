@@ -104,7 +104,7 @@ SINDRI_API LoadReport load_param_into_net(const std::vector<std::pair<std::strin
 SINDRI_API std::string checkpoint_file_name(const std::string& prefix, int64_t epoch, int64_t step);
 /// Path of the verified checkpoint with the highest epoch and step in `folder`, among files named PREFIX-EPOCH_STEP.ckpt (any
 /// prefix if empty). Files without integrity data count only if no file verifies; damaged files are skipped with a warning. Empty
-/// if there is no file of that name. dec_key and dec_mode: for encrypted files (cipher.h). Throws
+/// if there is no file of that name. dec_key and dec_mode: key and mode of encrypted files (cipher.h). Throws
 /// CheckpointError(kCheckpointCorrupt) if all are damaged. Throws IoError if a file newer than the newest good one cannot be
 /// read: a run that continued without it would overwrite it.
 SINDRI_API std::string find_newest_checkpoint(const std::string& folder, const std::string& prefix = "", const std::string& dec_key = "",

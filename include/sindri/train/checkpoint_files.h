@@ -34,9 +34,8 @@ SINDRI_API bool checkpoint_due(int64_t every_steps, int64_t every_seconds, int64
 struct CheckpointsKept {
   int64_t keep_max = 0, keep_per_n_minutes = 0;
 };
-/// Indices of the files to remove. `ages`: minutes, oldest first, without the newest file, which always stays. With keep_max the
-/// newest keep_max - 1 of them stay. With keep_per_n_minutes, of the files younger than that only the oldest stays; older files stay
-/// (MindSpore's rule).
+/// Indices of the files to remove. `ages`: minutes, oldest first, without the newest file, which always stays. With keep_max the newest keep_max - 1 of them
+/// stay. With keep_per_n_minutes, of the files younger than this number of minutes only the oldest stays; all older files stay (MindSpore's rule).
 SINDRI_API std::vector<size_t> checkpoints_to_remove(const std::vector<double>& ages, const CheckpointsKept& kept);
 /// Removes the prefix's files that are not kept, now that `newest` is on disk. Throws IoError.
 SINDRI_API void rotate_checkpoints(const std::string& folder, const std::string& prefix, const std::string& newest, const CheckpointsKept& kept);

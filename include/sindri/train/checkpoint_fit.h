@@ -22,7 +22,7 @@ struct WantedParam {
 };
 /// The matching values, in the parameters' types and shapes, and a report.
 struct CheckpointFit {
-  LoadReport report;  ///< names as the parameters have them; the remaining ones in alphabetical order
+  LoadReport report;  ///< names in the parameters' form; entries without a parameter in alphabetical order
   std::vector<std::pair<std::string, Tensor>> values;
 };
 /// Matches entries with parameters by name, as load_param_into_net does, without assigning. Strict: types must be equal.
@@ -39,9 +39,9 @@ struct ReadState {
 /// Returns further parameters to load, given the file's entries.
 using MoreWanted = std::function<std::vector<WantedParam>(const std::vector<CheckpointEntry>& entries)>;
 /// Reads a training checkpoint, or the newest good one of a folder. others_allowed: the file may hold more than the run expects.
-/// A table of learning rates of another length is omitted. dec_key and dec_mode: for an encrypted file (cipher.h); an empty key:
-/// not encrypted. `more`: further parameters that depend on the file's contents (optim::Optimizer::expect_state). Throws as
-/// load_training_state does.
+/// A table of learning rates of another length is omitted. dec_key and dec_mode: key and mode of an encrypted file (cipher.h); an
+/// empty key means that it is not encrypted. `more`: further parameters that depend on the file's contents
+/// (optim::Optimizer::expect_state). Throws the same errors as load_training_state.
 SINDRI_API ReadState read_training_state(const std::string& path, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key = "",
                                          const std::string& dec_mode = "AES-GCM", const MoreWanted& more = {});
 

@@ -29,7 +29,7 @@ SINDRI_API void check_cipher_key(std::string_view key, std::string_view mode, st
 /// Encrypts one block of a file with a random iv; for SaveOptions::seal. Throws DeviceError if the system has no libcrypto or its
 /// libcrypto lacks the mode.
 SINDRI_API std::string seal_block(std::string_view block, const std::string& key, const std::string& mode);
-/// Whether the file starts like encrypted blocks. Throws IoError.
+/// Whether the file starts with the magic number of an encrypted block. Throws IoError.
 SINDRI_API bool is_sealed(const std::string& path);
 /// Reads an encrypted checkpoint. Decrypted bytes stay in memory, in an unnamed file. Throws CheckpointError for a file that is
 /// not encrypted or has another mode, for a wrong key and for damage; and what load_checkpoint and seal_block throw.

@@ -102,23 +102,23 @@ class SINDRI_API DataParallel {
   /// Runs `compile` on rank 0, broadcasts its measured kernel choices, and then runs `compile` on the other ranks: alternative
   /// kernels may differ in the last bits.
   void share_kernel_choices(const std::function<void()>& compile);
-  /// Compares the parameters' hashes. Throws CommError (kReplicas) naming the ranks that differ from most, and the first
+  /// Compares the parameters' hashes. Throws CommError (kReplicas) naming the ranks that differ from the majority, and the first
   /// parameter that differs.
   void check_replicas();
   /// Records whether this rank's gradients were finite, and calls check_replicas() every replica_check_steps. `step` counts from
   /// 1.
   void after_step(int64_t step);
-  /// Where gradients were first not finite, so far: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
+  /// Where gradients were first not finite, if so far at all: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
   std::string nonfinite_ranks();
   /// Gives the network the merged moving statistics on every rank. Virtual ranks continue with them; call it at the end of a run.
   void merge_moving_averages();
   /// Merges the moving statistics while the result lives, for an evaluation or a checkpoint. Afterwards every virtual rank has
-  /// its own again, so neither changes the training.
+  /// its own statistics again, so neither an evaluation nor a checkpoint changes the training.
   std::shared_ptr<void> merged();
   /// Adds state that all ranks copy from the first whenever moving statistics are merged.
   void copy_from_first(const std::vector<Parameter*>& state);
-  /// Replaces every virtual rank's gradients collected for the next update (TrainStep::collected) by their mean, from which the run
-  /// continues. Call it before a checkpoint within a group of steps, and if a run ends there.
+  /// Replaces the gradients that the virtual ranks have collected for the next update (TrainStep::collected) by their mean, with which the run continues. Call
+  /// it before a checkpoint within a group of steps, and if a run ends there.
   void merge_collected();
   /// Copies the network's moving statistics to all virtual ranks of this process.
   void give_moving_averages();
@@ -149,8 +149,8 @@ class SINDRI_API DataParallel {
   std::shared_ptr<State> state_;  // shared with the stages
 };
 
-/// Makes a step data-parallel. Call it after apply_boosts, so that each virtual rank runs the algorithms' `gradients`. Throws
-/// ValueError as check_data_parallel and gradient_buckets do, and CommError (kLayout) if the layout does not support it.
+/// Makes a step data-parallel. Call it after apply_boosts, so that each virtual rank runs the algorithms' `gradients`. Throws the
+/// same errors as check_data_parallel and gradient_buckets, and CommError (kLayout) if the layout does not support it.
 SINDRI_API std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildContext& context, const DataParallelOptions& options,
                                                              comm::Communicator& communicator);
 

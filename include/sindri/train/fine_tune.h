@@ -19,7 +19,7 @@ namespace sindri::train {
 /// Required agreement between the weights and the network.
 enum class InitMatch {
   kAll,  ///< every name and shape
-  kHead,  ///< all but the last layer, if the weights have one for another number of classes, or none
+  kHead,  ///< the same, but the last layer may be missing in the weights or have another number of classes
   kAny,  ///< at least one parameter; the others keep their initial values
 };
 
@@ -33,7 +33,7 @@ struct InitOptions {
 /// Result of init_weights(), by name.
 struct SINDRI_API InitReport {
   LoadReport names;  ///< without the names below
-  std::vector<LoadReport::Mismatch> replaced;  ///< of the last layer, which keeps its initial values. `found` is "nothing" if the weights have none
+  std::vector<LoadReport::Mismatch> replaced;  ///< of the last layer, which keeps its initial values. `found` is "nothing" if the weights lack that layer
   std::vector<std::string> skipped;  ///< parameters that match InitOptions::skip
   /// "120 of 122 parameters are loaded; …" and a line for every other name, with the nearest name of the other side.
   std::string table() const;
@@ -44,10 +44,10 @@ SINDRI_API std::vector<std::string> head_parameters(nn::Cell& network);
 
 /// Assigns weights to the network by name; float widths are cast. Optimizer state and counters in the file are ignored. Throws
 /// CheckpointError(kCheckpointMismatch) with the table if too little matches (InitOptions::match); nothing is then assigned.
-/// Throws ValueError for a pattern of `skip` that matches nothing in either.
+/// Throws ValueError for a pattern of `skip` that matches nothing in the network or in the weights.
 SINDRI_API InitReport init_weights(nn::Cell& network, const LoadedCheckpoint& weights, const InitOptions& options = {});
 
-/// Loads weights from a file: .safetensors by that extension, else .ckpt, including MindSpore's. Throws as load_checkpoint does.
+/// Loads weights from a file: .safetensors by that extension, else .ckpt, including MindSpore's. Throws the same errors as load_checkpoint.
 SINDRI_API LoadedCheckpoint load_weights_file(const std::string& path);
 /// Reads a .safetensors file (github.com/huggingface/safetensors). The header is bounded and checked against the file before
 /// anything else is read. Element types that tensors lack are widened (CheckpointEntry::stored_type). The format has no checksums
@@ -57,7 +57,7 @@ SINDRI_API LoadedCheckpoint load_safetensors(const std::string& path);
 
 /// Behaviour in training of a batch norm whose gamma and beta are frozen.
 enum class FrozenNorm {
-  kFixed,  ///< uses its moving statistics, which stay: the part computes what it did in the run it comes from
+  kFixed,  ///< uses its moving statistics, which do not change: the part computes the same function as in the run it comes from
   kBatch,  ///< uses the batch's statistics and continues to update the moving statistics
 };
 

@@ -42,8 +42,8 @@ class SINDRI_API KeepBest : public Callback {
   void end(TrainState& s) override;
   /// Adds the final evaluation, after end(), of a run that ended within an epoch. It counts and is kept like those at epoch ends.
   void see_after_end(const MetricValues& metrics);
-  /// Adopts the value of the kept file if it is better than the evaluations counted so far: the run being resumed had ended with
-  /// it.
+  /// Adopts the value of the kept file if it is better than the evaluations counted so far. The file then comes from the final
+  /// evaluation of the run being resumed, which no other checkpoint records.
   void adopt(int64_t epoch, double value);
 
   /// Whether the patience is used up.

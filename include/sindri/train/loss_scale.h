@@ -12,9 +12,9 @@
 
 namespace sindri::train {
 
-// The rules, shared by C++ and Python. MindSpore has three that adapt a scale. They agree on when a scale changes, but not on
-// what they count: the cell in the step and the manager differ in what growth does to `last`, and the scaler counts only clean
-// steps.
+// The rules, shared by C++ and Python. MindSpore has three rules that adapt a scale. They agree on when a scale changes, but not
+// on what they count: the cell in the step and the manager differ in what growth does to `last`, and the scaler counts only steps
+// without overflow.
 
 /// 1/scale for these gradients: float32, or float64 if one of them is.
 SINDRI_API Tensor inverse_scale(const Tensor& scale, const TensorList& gradients);
@@ -60,10 +60,10 @@ class SINDRI_API LossScaleManager {
   virtual bool get_drop_overflow_update() const = 0;
   /// The scale as a float32 scalar, for the step being run or traced.
   virtual Tensor scale() const = 0;
-  /// Adapts the scale after a step; `finite` (bool scalar) says whether its gradients were. Written with ops, so it is part of
-  /// the step.
+  /// Adapts the scale after a step; `finite` (bool scalar) says whether its gradients were finite. Written with ops, so it is
+  /// part of the step.
   virtual void update(const Tensor& finite) = 0;
-  /// As update, from the host (MindSpore's name).
+  /// The same as update, called from the host (MindSpore's name).
   void update_loss_scale(bool overflow) { update(Tensor::scalar(overflow ? 0 : 1, DType::kBool)); }
   /// State that checkpoints hold; empty if the scale is fixed.
   virtual std::vector<Parameter*> state() { return {}; }

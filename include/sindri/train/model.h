@@ -26,19 +26,19 @@ struct ModelOptions {
   std::map<std::string, std::shared_ptr<nn::Metric>> metrics = {};  ///< evaluated by eval(); "loss" gets losses, the others (output, labels)
   double loss_scale = 1;  ///< see TrainStepOptions
   amp::Options amp = {};  ///< amp_level, its half type, keep_batchnorm_fp32, lists; evaluation and prediction run at it too
-  /// Unset: at level O2 with float16 a DynamicLossScaleManager, unless loss_scale or the optimizer's own is set; otherwise none.
-  /// Null: none.
+  /// Unset: at level O2 with float16 a DynamicLossScaleManager, unless loss_scale or the optimizer's own loss scale is set;
+  /// otherwise none. Null: none.
   std::optional<std::shared_ptr<LossScaleManager>> loss_scale_manager = {};
   NanPolicy nan_policy = NanPolicy::kStop;  ///< what to do if the loss or a gradient is not finite
-  /// With kSkip: the run ends if a larger share of the steps, in the epoch or since training began, was skipped, and at least 10
-  /// steps were; 1: never.
+  /// With kSkip: the run ends if more than this share of the steps was skipped, in the epoch or since training began, and at
+  /// least 10 steps were skipped; 1: never.
   double max_skipped = 0.5;
   /// With kSkip: the run ends, on all ranks, after more than this number of consecutive skipped steps; 0: never.
   int64_t max_skips = 50;
   int64_t micro_batches = 1;  ///< see TrainStepOptions
   /// The weights for eval(): "trained", or the name of an algorithm with other weights (BoostAlgorithm::other_weights).
   std::string eval_weights = "trained";
-  /// If set, on all ranks: the ranks of comm::world() train together, each on its part of the data. A batch of the dataset is
+  /// If set (on all ranks), the ranks of comm::world() train together, each on its part of the data. A batch of the dataset is
   /// then the concatenation of the batches of this rank's virtual ranks, and train() and eval() are collective.
   std::optional<DataParallelOptions> data_parallel = {};
   std::vector<BoostAlgorithmPtr> algorithms = {};  ///< training algorithms (boost.h); each belongs to one Model
@@ -56,7 +56,7 @@ struct TrainOptions {
   int64_t initial_epoch = 0;  ///< epochs already done (resuming)
   int64_t initial_step = 0;  ///< steps already done in the epoch after these
   int64_t initial_total = -1;  ///< steps already done in total; -1: initial_epoch full epochs and initial_step
-  int64_t initial_samples = -1;  ///< samples already trained on by all ranks; -1: those steps at the present number of samples per step
+  int64_t initial_samples = -1;  ///< samples already trained on by all ranks; -1: the steps already done times the current number of samples per step
   int64_t max_steps = 0;  ///< total number of steps, including earlier runs, after which the run ends; 0: no limit
   std::string dataset_state = "";  ///< position of the data iterator, from TrainState::dataset_state
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;  ///< reaction to corrupt samples
@@ -87,9 +87,10 @@ class SINDRI_API Model {
   /// repeated dataset without sink_size, and options out of range; NonFiniteError if the loss of a step is not finite
   /// (NanPolicy).
   void train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data, const std::vector<CallbackPtr>& callbacks = {}, const TrainOptions& options = {});
-  /// Values of all metrics over one pass of the data, in inference mode. `ranks`: each of these ranks has a part of the data,
-  /// which may be empty; the metrics' counts are summed, so that all ranks get the values for the whole. The call is then
-  /// collective. Throws ValueError without metrics or data, and if a metric's counts cannot be summed (nn::Metric::adds_up).
+  /// Values of all metrics over one pass of the data, in inference mode. With `ranks`, each of these ranks has a part of the
+  /// data, which may be empty, and the call is collective: the metrics' counts are summed, so that all ranks receive the values
+  /// over all of the data. Throws ValueError without metrics or data, and if a metric's counts cannot be summed
+  /// (nn::Metric::adds_up).
   MetricValues eval(const std::shared_ptr<dataset::Dataset>& data, dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail, int64_t max_corrupt = -1,
                     comm::Communicator* ranks = nullptr);
   /// Output of the network in inference mode.

@@ -37,7 +37,7 @@ struct Patience {
   bool exhausted() const { return wait > 0 && wait >= patience; }  ///< whether the patience is used up
   /// best, wait and cooldown as JSON, for a resumed run.
   SINDRI_API std::string state() const;
-  /// Restores what state() returned. Throws ValueError for another text.
+  /// Restores what state() returned. Throws ValueError for any other text.
   SINDRI_API void load_state(const std::string& text);
 };
 

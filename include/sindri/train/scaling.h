@@ -2,8 +2,8 @@
 // The buckets are those of data_parallel.h.
 //
 // Buckets of gradients are reduced in sequence, each once the backward pass has completed it, by the hierarchical all-reduce over
-// M hosts with g ranks each. a is the latency of a message in seconds and b the rate in bytes per second in one direction; _i is
-// inside a host and _e a host's network card:
+// M hosts with g ranks each. a is the latency of a message in seconds and b the rate in bytes per second in one direction; the
+// subscript _i means inside a host, and _e means a host's network card:
 //
 //   hier(S) = 2(g-1)a_i + 2(g-1)/g S/b_i + min(2(M-1)a_e + 2(M-1)/M S/b_e, 2 ceil(log2 M) a_e + 2S/b_e)                        (1)
 //   end_k   = max(t_f + r_k t_b, end_(k-1)) + hier(S_k)                                                                          (2)

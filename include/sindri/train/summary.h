@@ -22,7 +22,7 @@ SINDRI_API uint32_t masked_crc32c(std::string_view data);
 
 /// A Summary.Value of one number.
 SINDRI_API std::string scalar_value(std::string_view tag, double value);
-/// Elements in the widths of the file format.
+/// Elements of an array, in the widths of the file format.
 using Elements = std::variant<std::span<const float>, std::span<const double>, std::span<const int64_t>>;
 /// A Summary.Value of an array. `type` is the elements' NumPy name ("float16", with elements passed as float). Throws ValueError
 /// for a type that the format lacks.
@@ -49,15 +49,15 @@ SINDRI_API std::string graph(const std::vector<std::pair<std::string, std::strin
 
 /// Names with numbers or strings.
 using Facts = std::vector<std::pair<std::string, std::variant<int64_t, double, std::string>>>;
-/// The message of a plugin: "train_lineage", "eval_lineage", "custom_lineage_data" or "dataset_graph". Facts without a field in
-/// it are omitted. Throws ValueError for another plugin.
+/// The message of a plugin: "train_lineage", "eval_lineage", "custom_lineage_data" or "dataset_graph". Facts for which the
+/// message has no field are omitted. Throws ValueError for another plugin.
 SINDRI_API std::string lineage(std::string_view plugin, const Facts& facts);
 
 /// An event file FOLDER/PREFIX.out.events.summary.SECONDS.HOSTSUFFIX, created with its first event. Only its owner can read it,
 /// and it is read-only once closed.
 class SINDRI_API EventFile {
  public:
-  /// version: starts the file with an event that names the format. max_bytes: size limit, which no event crosses.
+  /// version: starts the file with an event that names the format. max_bytes: size limit of the file.
   EventFile(std::string folder, std::string prefix, std::string suffix, bool version, std::optional<int64_t> max_bytes);
   ~EventFile();
   EventFile(const EventFile&) = delete;

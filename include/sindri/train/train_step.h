@@ -73,8 +73,8 @@ struct Verdict {
 ///
 /// A wrapper of `gradients` may call it more than once, at other values of the parameters. It then restores what the further
 /// passes wrote, resets the number of the next random op (ops::set_rng_instance) if they must draw the same numbers, and returns
-/// the loss to report. The guard sees only the gradients that the wrapper returns; a `skip` set there is lost if `collect` makes
-/// new ones.
+/// the loss to report. The guard sees only the gradients that the wrapper returns; a `skip` that the wrapper sets is lost if
+/// `collect` makes new gradients.
 ///
 /// In GRAPH_MODE `run` is traced once per variant and replayed; in PYNATIVE_MODE it is called. A variant is what the host knows
 /// of a step before it runs: choices of stages (add_choice, chosen), and the optimizer's own (`variant`).
@@ -102,7 +102,7 @@ struct SINDRI_API TrainStep {
   std::function<void(TrainStep&, const Gradients&)> update;  ///< calls the three above
   std::function<void(TrainStep&, const Tensor& skip)> after_apply;  ///< skip: bool scalar, true if the update was skipped; or undefined
   std::function<void(const Tensor& finite)> adapt;  ///< guarded steps only; null: nothing adapts
-  std::function<int(int64_t update)> variant;  ///< the optimizer's choice of a compiled graph for the update of this number
+  std::function<int(int64_t update)> variant;  ///< the optimizer's choice of a compiled graph, for the update with this number
   int current_variant = 0;  ///< result of `variant` for the step being run or traced; the runner sets it, stages read it
   std::function<StepResult(TrainStep&, const Batch&)> run;  ///< default: run_stages as one step of the random ops
 
@@ -117,14 +117,14 @@ struct SINDRI_API TrainStep {
   int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
   int64_t steps_before = 0;  ///< steps of earlier runs of the same network, at which this run's schedules continue
-  int64_t last_step = -1;  ///< number of the planned last step of the current run, as for updates(); -1: not known
+  int64_t last_step = -1;  ///< number of the planned last step of the current run, counted as in updates(); -1: not known
   /// Number of the update that a step contributes to.
   int64_t update_of(int64_t step) const { return (step + steps_before) / steps_per_update; }
   /// Whether an update needs the gradients of all parameters, so that none may be excluded (left_out). Null: no update does.
   std::function<bool(int64_t update)> needs_whole;
   std::function<bool(int64_t step)> updates_at;  ///< whether a step ends with an update; null: every step
 
-  /// Chooses for the step of that number.
+  /// Makes the choice for the step with that number.
   using Choose = std::function<int(const TrainStep&, int64_t step)>;
   /// Adds a choice among 0 … count-1, which the host makes for every step, from 0 on. Returns its number for chosen(). Throws
   /// ValueError for count < 2.
@@ -147,8 +147,8 @@ struct SINDRI_API TrainStep {
   std::vector<Choice> choices_;
 };
 
-/// Takes a snapshot of the parameters' values. The result restores, by ops and if `skip` is true, the values of those assigned
-/// since.
+/// Takes a snapshot of the parameters' values. If `skip` is true, the result restores the values of the parameters that were
+/// assigned since. It uses ops.
 SINDRI_API TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters);
 
 /// Calls the stages of a step, except `run`, in order.
@@ -176,9 +176,9 @@ class SINDRI_API StepRunner {
  public:
   /// `step` is kept by reference and must outlive the runner.
   explicit StepRunner(TrainStep& step, CompileOptions options = {});
-  /// Runs the step of that number, from 0.
+  /// Runs the step with that number, counted from 0.
   StepResult operator()(const TrainStep::Batch& batch, int64_t step_index);
-  /// Compiles in GRAPH_MODE what that step needs, and runs nothing.
+  /// In GRAPH_MODE, compiles what that step needs. Runs nothing.
   void prepare(const TrainStep::Batch& batch, int64_t step_index);
   /// The compiled step; without signatures in PYNATIVE_MODE.
   const CompiledFn& compiled() const { return compiled_; }

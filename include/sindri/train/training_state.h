@@ -42,7 +42,7 @@ struct SaveStateOptions {
 };
 
 /// Writes a .ckpt that MindSpore can read: the network's parameters, the optimizer's state, the random state and the position.
-/// Throws as save_checkpoint does.
+/// Throws the same errors as save_checkpoint.
 SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
                                     const SaveStateOptions& options = {});
 /// Loads all of it. Throws CheckpointError if an entry is missing, left over or of another shape. Only a table of learning rates
