@@ -23,7 +23,7 @@ namespace sindri::dataset {
 /// The start of the next batch. `pass`, `row` and `taken` are needed if bad rows are skipped, since batches then have no fixed position.
 struct Cursor {
   int64_t epoch = 0, batch = 0;
-  int64_t pass = 0;  // of the batch's input, within the epoch
+  int64_t pass = 0;  // pass of the batch's input, within the epoch
   int64_t row = 0;  // next input row of that pass
   int64_t taken = 0;  // good rows used from that pass
 };
@@ -55,7 +55,7 @@ class Engine {
     std::vector<int64_t> rows;  // their indices in that pass
     int64_t next_row = 0, running = 0;  // first row not taken by a worker; number of workers busy with it
     std::shared_ptr<uint8_t> block;
-    std::vector<Tensor> columns;  // of the batch leaf, before the operations after batch()
+    std::vector<Tensor> columns;  // columns of the batch leaf, before the operations after batch()
     std::vector<Tensor> outputs;
     std::exception_ptr error;
     int64_t error_row = 0;
@@ -91,7 +91,7 @@ class Engine {
   const Leaf* batch_ = nullptr;  // the batch at the end of the chain; null if there is none
   const Program* rows_ = nullptr;  // makes one of its rows (or one item)
   Making how_ = Making::kSingle;
-  int64_t passes_per_epoch_ = 1;  // of the batch's input; -1: endless
+  int64_t passes_per_epoch_ = 1;  // passes of the batch's input; -1: endless
   int64_t batch_rows_ = 1, grain_ = 1;
   std::vector<int64_t> offsets_, row_bytes_;  // of each column in a block
   std::shared_ptr<BlockPool> pool_;

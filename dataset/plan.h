@@ -51,9 +51,9 @@ class SequentialReader {
     std::function<bool(std::vector<Tensor>*)> next;
     int64_t read = 0;
     std::map<int64_t, std::vector<Tensor>> kept;
-    std::set<int64_t> asked;  // by read_to, not taken yet
+    std::set<int64_t> asked;  // rows requested by read_to and not taken yet
     std::exception_ptr error;
-    int64_t error_row = -1;  // the row for which it was read
+    int64_t error_row = -1;  // the row for which the source was read when the error occurred
   };
   void open(uint64_t pass);
   void read_one(Pass& p, int64_t index);
@@ -72,7 +72,7 @@ struct Leaf {
   Node* node = nullptr;
   int id = 0;  // of a source, unique in the plan
   int cache = -1;  // kSource: index of its order's PassCache
-  int64_t rows = 0;  // of its pass: for sources this shard's rows, for batches the input's
+  int64_t rows = 0;  // rows of its pass: for sources this shard's rows, for batches the input's
   std::vector<std::unique_ptr<Program>> programs;  // kConcat: one per input; kBatch: the input
   std::vector<int64_t> sizes;  // kConcat: rows of each input
   std::unique_ptr<SequentialReader> reader;
@@ -122,7 +122,7 @@ struct Plan {
   int64_t max_corrupt = 0;
   bool sharded = false;
   bool in_shards = false;  // rows are distributed to shards, even if all of them are read here
-  bool several_shards = false;  // of one pipeline, read together
+  bool several_shards = false;  // several shards of one pipeline are read together
   int workers = 1;  // requested by the nodes
   int64_t rows_padded = 0;
   std::vector<std::unique_ptr<PassCache<PassOrder>>> orders;

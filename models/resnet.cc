@@ -11,7 +11,7 @@ namespace sindri::models {
 
 namespace {
 
-constexpr int64_t kExpansion = 4;  // of the bottleneck: output channels per inner channel
+constexpr int64_t kExpansion = 4;  // output channels of a bottleneck per inner channel
 
 std::shared_ptr<nn::Conv2d> conv(const ResNetStyle& s, int64_t in, int64_t out, int64_t kernel, int64_t stride = 1) {
   const int64_t pad = s.same_padding ? 0 : kernel / 2;
@@ -71,7 +71,7 @@ class BasicBlock final : public nn::Cell {
 };
 
 struct BottleneckOptions {
-  int64_t reduction = 0;  // of squeeze-and-excitation; 0: none
+  int64_t reduction = 0;  // reduction of squeeze-and-excitation; 0: none
   bool pooled = false;  // stride by 2x2 pooling after the 3x3 convolution and before the shortcut's convolution
 };
 

@@ -1,4 +1,5 @@
-// Lamb: the direction is one op, which graphs group; norms and the step are composed. LARS is composed and runs before another optimizer's rule.
+// Lamb: the direction is one op, which graphs group; norms and the step are composed of other ops. LARS is composed too and runs before another optimizer's
+// rule.
 #include "sindri/optim/lamb.h"
 
 #include <fmt/format.h>

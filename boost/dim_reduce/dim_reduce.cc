@@ -426,10 +426,10 @@ class DimReduce final : public train::BoostAlgorithm {
   std::unique_ptr<Parameter> matrix_, own_;
   Parameter *share_ = nullptr, *counts_ = nullptr, *velocity_ = nullptr, *updates_ = nullptr, *inverse_ = nullptr, *last_step_ = nullptr,
             *last_gradient_ = nullptr, *started_ = nullptr, *residual_ = nullptr, *fingerprint_ = nullptr;
-  std::vector<double> own_fingerprint_;  // of the P in use
+  std::vector<double> own_fingerprint_;  // fingerprint of the P in use
   std::function<Tensor(const train::TrainStep::Batch&)> forward_;
   bool collecting_ = false;  // forward runs for gradients
-  int64_t calls_ = 0;  // of step.gradients in this step
+  int64_t calls_ = 0;  // number of calls of step.gradients in this step
   std::vector<Part> parts_;
   const train::TrainStep* step_ = nullptr;
   int64_t measured_at_ = -1;

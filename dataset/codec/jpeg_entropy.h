@@ -44,7 +44,7 @@ class JpegCodes {
   void set_pairs();
   std::array<Entry, 1 << kBits> entries_{};
   std::array<Pair, 1 << kBits> pairs_{};
-  std::array<int32_t, 18> last_code_{}, offset_{};  // by length; symbol = symbols_[code + offset]
+  std::array<int32_t, 18> last_code_{}, offset_{};  // by code length; symbol = symbols_[code + offset]
   std::array<uint8_t, 256> symbols_{};
   JHUFF_TBL made_of_{};
   bool made_ = false, ac_ = false;

@@ -98,7 +98,7 @@ Strengths usual(const cv::Mat& in) { return {0.3, 150.0 / 331.0 * in.cols, 150.0
 struct Part {
   Op op;
   double prob;
-  int bin;  // of 10
+  int bin;  // strength: one of 10 bins
 };
 struct Subpolicy {
   Part parts[2];

@@ -47,7 +47,7 @@ void check_any_image(const ColumnInfo& c, const std::string& who);
 
 /// Batches of images [..., H, W, C], four dimensions or more: operations that support them run each image with the same draws.
 inline bool is_batch(const Shape& s) { return s.rank() > 3; }
-/// The result that `op` infers for a batch: that of one image after the leading dimensions.
+/// The result that `op` infers for a batch: the leading dimensions, followed by the result for one image.
 std::vector<ColumnInfo> infer_each(const RowOp& op, const ColumnInfo& c);
 /// Runs `op` on each image of call.inputs[0]; the results, of one shape, form output 0. Throws BadSample for an empty batch.
 void run_each(const RowOp& op, RowCall& call);

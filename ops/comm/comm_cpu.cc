@@ -156,7 +156,7 @@ void check_head(comm::Communicator& group, int from, const Head& got, const Head
                         fmt::format("rank {} of '{}' sent {} with tag {}, rank {} waits for {} with tag {}", from, group.name(), comm::bytes_text(got.bytes),
                                     got.tag, group.rank(), comm::bytes_text(wanted.bytes), wanted.tag),
                         session.where(), "messages between two ranks arrive in the order in which they are sent");
-  session.fail(error);  // the sender's own error may say more
+  session.fail(error);  // an error recorded earlier, such as the sender's, is kept: it may say more
   session.check();
 }
 

@@ -19,7 +19,7 @@ namespace {
 using namespace comm_ops;
 using namespace cuda;
 
-constexpr int kBlocksOfNccl = 32;  // at most, one per channel; each may need its own multiprocessor
+constexpr int kBlocksOfNccl = 32;  // NCCL launches at most this many, one per channel; each may need its own multiprocessor
 comm::Call on_stream(const Call& call, const char* what, int index = 0) {
   if (comm::world().size() > 1) cuda::reserve_multiprocessors(kBlocksOfNccl);
   return {what, index, &call.stream};

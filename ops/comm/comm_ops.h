@@ -42,7 +42,7 @@ struct BroadcastAttrs {
 
 struct ExchangeAttrs {
   std::vector<int64_t> to, from;  ///< ranks of the group; operand i is sent to to[i], result i is received from from[i]
-  std::vector<int64_t> shapes;  ///< of the results, each as its rank and its dimensions (pack_shapes)
+  std::vector<int64_t> shapes;  ///< shapes of the results, each as its rank followed by its dimensions (pack_shapes)
   DType dtype = DType::kFloat32;
   int64_t tag = 0;
   std::string group = "world";

@@ -23,7 +23,7 @@ using conv::ConvGeometry, conv::Direction;
 using dnnl::memory;
 
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
-constexpr int64_t kMostColumnBytes = 32 << 20;  // of X at once: other convolutions' workspaces and the last-level cache are as large
+constexpr int64_t kMostColumnBytes = 32 << 20;  // largest part of X in memory at once; other convolutions' workspaces and the last-level cache are as large
 
 constexpr int64_t kFewestGathered = 256;  // columns with fewer inputs per pixel were never measured to be the fastest
 

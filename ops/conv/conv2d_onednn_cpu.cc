@@ -28,7 +28,7 @@ using dnnl::memory;
 // Descriptors of one convolution over `batch` images. Grouped weights are the same OIHW memory viewed as [G, O/G, C/G, KH, KW].
 struct Descriptors {
   memory::desc x, y, weight_any, weight_plain, forward_weight, bias;  // bias: zero descriptor if there is none
-  bool residual = false;  // of conv2d_bias_act
+  bool residual = false;  // whether conv2d_bias_act has a residual
   memory::dims stride, dilation, pad_before, pad_after;
 
   Descriptors(const ConvGeometry& g, int64_t batch, DType activations, DType weights)
@@ -50,7 +50,7 @@ struct Descriptors {
 struct Part {
   dnnl::primitive primitive;
   memory::desc bias;
-  dnnl::reorder reorder;  // of the weight, or back for its gradient; empty if the library works on OIHW
+  dnnl::reorder reorder;  // reorders the weight, or its gradient back; empty if the library works on OIHW
   memory::desc weight, weight_plain, x, y, scratchpad;
   bool packed() const { return weight != weight_plain; }
 };
@@ -368,7 +368,7 @@ class StrictOneDnnConv final : public Kernel {
   ConvGeometry geometry_;
   Pieces pieces_;
   int64_t workspace_ = 0;
-  std::vector<Part> parts_;  // for a full piece, and for a shorter last one
+  std::vector<Part> parts_;  // one for full pieces, and one for a shorter last piece
   std::vector<int64_t> scratchpad_at_, packed_at_, partial_at_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 using conv::ConvGeometry, conv::Direction;
 
 constexpr int64_t kMaxPieces = 8, kFloat = static_cast<int64_t>(sizeof(float));
-constexpr int64_t kMostBytes = 64 << 20;  // of copies of padded images
+constexpr int64_t kMostBytes = 64 << 20;  // limit for the copies of padded images
 constexpr int64_t kBlockBytes = 20 * 1024;  // rows of x and dy that stay in the first-level cache during a pass over the taps
 
 // The input gradient as a forward convolution: dy is the image, x the result.

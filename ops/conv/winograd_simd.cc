@@ -11,7 +11,7 @@
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
-constexpr int kPanel = 2 * kVecFloats;  // of panel_simd.h
+constexpr int kPanel = 2 * kVecFloats;  // the panel width of panel_simd.h
 
 // One vector of channels or one channel, so that the transforms are written once. (Loops marked `omp simd` stay scalar, because
 // of their arrays of intermediate values.)

@@ -9,10 +9,10 @@ namespace {
 using namespace curvature;
 
 struct Sizes {
-  int64_t groups, rows, columns;  // of a group; of the gradient
-  int64_t a_block, a_count, a_tiles;  // width of A's blocks, their number, tiles across one
+  int64_t groups, rows, columns;  // number of groups; rows of a group; columns of the gradient
+  int64_t a_block, a_count, a_tiles;  // A's blocks: width, number, and tiles across one block
   int64_t g_block, g_count, g_tiles;
-  int64_t row_tiles, column_tiles;  // of a group's gradient
+  int64_t row_tiles, column_tiles;  // tiles of a group's gradient
 };
 
 // Calls f(row, column, value) for this thread's part of a tile.

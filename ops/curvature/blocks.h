@@ -55,7 +55,7 @@ struct Window {
   int64_t n, c, h, w, oh, ow, kh, kw, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w, groups;
   bool ones;  ///< each row has a 1 after its elements
   int64_t rows() const { return n * oh * ow; }
-  int64_t channels() const { return c / groups; }  ///< of a group
+  int64_t channels() const { return c / groups; }  ///< channels of a group
   int64_t elements() const { return channels() * kh * kw; }
   int64_t d() const { return elements() + (ones ? 1 : 0); }
   /// Whether the rows are those of x itself, [n·h·w, c].

@@ -17,9 +17,9 @@ constexpr int64_t kRun = 256;  // rows that are summed separately
 struct Plan {
   Window w;
   Blocks blocks;
-  int64_t tiles, pairs;  // of a block: number of tiles of columns, and of tiles below or on the diagonal
+  int64_t tiles, pairs;  // per block: number of tiles of columns, and number of tiles below or on the diagonal
   int64_t pieces, piece_rows;
-  Divisor per_sample, per_row;  // of rows: output positions per sample, and per row of a sample
+  Divisor per_sample, per_row;  // output positions per sample, and per row of a sample
   int64_t rows, elements, d, channels, taps;
   bool vectors;  // whether four neighbouring channels may be read at once
 };

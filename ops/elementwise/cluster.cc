@@ -66,7 +66,7 @@ class ProgramReader : private TextReader {
   }
 
   ClusterProgram program_;
-  std::vector<bool> read_;  // by step
+  std::vector<bool> read_;  // by step: whether its result is read
 };
 
 void check_inputs(const ClusterProgram& program, size_t count) {

@@ -143,7 +143,7 @@ class ClusterKernel final : public Kernel {
   std::vector<size_t> out_of_step_;  // by step: index of its result, or kNone
   std::vector<size_t> out_size_;
   std::vector<StepPlan> steps_;
-  std::vector<size_t> buffer_;  // by value, or kNone
+  std::vector<size_t> buffer_;  // by value: its buffer, or kNone
   std::vector<size_t> offsets_;  // by buffer
   int64_t tile_ = 0;
 };

@@ -153,7 +153,7 @@ enum class Kind : uint8_t { kUnary, kBinary, kWhere, kCast };
 struct Step {
   Kind kind = Kind::kUnary;
   uint8_t id = 0;
-  Form form = Form::kFloat;  // of the operands
+  Form form = Form::kFloat;  // compute type of the operands
   DType from = DType::kFloat32, result = DType::kFloat32;
   uint8_t in[3] = {0, 0, 0};  // slot numbers: inputs first, then steps
   double p[2] = {0, 0};
@@ -295,9 +295,9 @@ __global__ void cluster(Walk w, Program p) {
   }
 }
 
-// One tensor of a group. Its chunks are the blocks from first_block on.
 constexpr size_t kGroupIn = 5, kGroupOut = 2;
 constexpr int64_t kGroupChunk = 4096;
+// One tensor of a group. Its chunks are the blocks from first_block on.
 struct GroupEntry {
   const void* in[kGroupIn] = {};
   void* out[kGroupOut] = {};

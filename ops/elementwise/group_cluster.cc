@@ -37,7 +37,7 @@ std::vector<TensorMeta> infer_group(const Attrs& attrs, Span<const TensorMeta> i
   return out;
 }
 
-// As for elementwise_cluster, but a result whose layout differs from its operands' takes no operand's memory.
+// As for elementwise_cluster, but a result whose layout differs from its operands' may not take an operand's memory.
 bool group_may_overwrite(const Attrs& attrs, size_t num_inputs, size_t out, size_t in) {
   const ClusterGroup g = parse_cluster_group(attrs, num_inputs);
   const size_t t = out / g.results;

@@ -19,7 +19,7 @@ struct CtcAttrs {
 /// The labels of one sample with blanks around each, l' in the paper: classes.size() is 2L + 1. The batch's log_probs are [T, N, C].
 struct CtcSample {
   int64_t steps = 0;  ///< number of valid steps, from the first of the T
-  std::vector<int64_t> classes;  ///< of each state
+  std::vector<int64_t> classes;  ///< class of each state
   /// Whether a path may reach state s from s - 2, skipping the blank between two different labels.
   bool skips(size_t s) const { return s >= 2 && classes[s] != classes[s - 2]; }
 };

@@ -59,12 +59,12 @@ template <class E> __global__ void softmax_grad_rows(const E* dy, const E* y, E*
 
 struct Columns {
   int64_t outer, n, inner;
-  int across;  // threads side by side
-  int64_t blocks;  // of columns
+  int across;  // neighbouring threads that process neighbouring columns
+  int64_t blocks;  // number of blocks of columns
 
   struct Place {
-    int64_t at;  // of the column's first element
-    int64_t first, step;  // of n, for this thread
+    int64_t at;  // offset of the column's first element
+    int64_t first, step;  // this thread's elements along n: first, first + step, …
     bool there;
   };
   SINDRI_DEVICE Place place(int64_t task) const {

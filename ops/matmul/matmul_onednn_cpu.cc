@@ -112,7 +112,7 @@ class StrictOneDnnMatmul final : public Kernel {
   Problem problem_;
   int64_t size_, length_ = 0, pieces_ = 0, scratchpad_ = 0;
   bool by_rows_ = true;
-  std::vector<Part> parts_;  // for a full piece, and for the last one
+  std::vector<Part> parts_;  // one for full pieces, and one for the last piece
 };
 
 constexpr int64_t kMostRows = int64_t{1} << 30;

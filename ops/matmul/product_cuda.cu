@@ -78,7 +78,7 @@ template <class E> SINDRI_DEVICE Sum<E> element(const GatheredMatrix& m, const E
 template <class E> struct Loader {
   const GatheredMatrix& matrix;
   const E* base;
-  int line, depth;  // of its first element in the tile
+  int line, depth;  // position in the tile of the thread's first element
   bool there[kEach];  // whether the line is inside the matrix
   Position lines[kEach];
   Sum<E> next[kEach];

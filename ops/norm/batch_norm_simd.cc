@@ -6,10 +6,10 @@
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
-// Sums over a few rows are in the type in which x is computed, those of all rows in double: converting every element took longer than reading it.
+// Sums over a few rows are in the type in which x is computed, and the sums over all rows are in double: converting every element took longer than reading it.
 constexpr int kSumRows = 16;
 
-// sum and square (+)= those of `rows` rows at x.
+// Adds the sums of d and d² over `rows` rows at x to sum and square.
 template <class T, int rows> SINDRI_SIMD_INLINE void add_stats(const T* x, int64_t channels, const double* shift, double* sum, double* square) {
   for_each_lanes<T>(
       channels, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
@@ -63,7 +63,7 @@ template <class T> struct GradOperands {
         g(a.g != nullptr ? static_cast<T*>(a.g) + offset : nullptr) {}
 };
 
-// sum and dot (+)= those of `rows` rows from row r on.
+// Adds the sums over `rows` rows, from row r on, to sum and dot.
 template <class T, BnMask kMask, bool kSum, bool kStore, int rows>
 SINDRI_SIMD_INLINE void add_grad_sums(const BnGrad& a, int64_t r, int64_t channels, double* sum, double* dot) {
   using A = typename Computed<T>::One;

@@ -15,7 +15,7 @@ struct UpdateOp {
   UpdateRuleId rule;
   std::array<const char*, kMaxRuleStates> states;  ///< null after the last
   std::array<const char*, 3> scalars;  ///< lr and others
-  void (*check)(const Attrs&);  ///< of the attributes; throws ValueError
+  void (*check)(const Attrs&);  ///< checks the attributes; throws ValueError
   /// Writes the numbers of the rule (see update_rules.h) that attributes determine. k[0] and k[1] are set already; `use` adds the scalars.
   void (*numbers)(const Attrs&, double* k);
   ScalarUse use = ScalarUse::kLr;

@@ -80,7 +80,7 @@ template <class T> SINDRI_RULE_FUNCTION T quotient(T m, T d) {
   return m == 0 ? m : q;
 }
 
-// Each operator() gets the parameter, three states, of which the rule uses its own, and the gradient.
+// Each operator() gets the parameter, three states (a rule uses only those that it has) and the gradient.
 
 /// v = momentum·v + gain·g, or v = g in a first step; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
 template <class T, bool kFirst, bool kNesterov> struct MomentumOf {

@@ -14,7 +14,7 @@ using namespace ops;
 struct Pooling {
   AxisRule rows, cols;
   DeviceImage image, pooled;
-  Elements out;  // of the written tensor
+  Elements out;  // elements of the tensor that is written
 };
 
 template <class E, class I, int V> __global__ void max_forward(Pooling p, const E* x, E* y, I* places) {

@@ -257,7 +257,7 @@ SINDRI_SIMD_INLINE int64_t max_grad_of_vectors(const PoolImage& p, const T* __re
   return count;
 }
 
-// Adjacent windows (stride = kernel, no padding), of which each input has at most one: row oh of dy fills kernel_h rows of dx.
+// For adjacent windows (stride = kernel, no padding). Each input is in at most one of them, so row oh of dy fills kernel_h rows of dx.
 template <class T, class I>
 SINDRI_SIMD_INLINE void max_grad_separate(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t oh, T* __restrict dx) {
   using A = typename Compute<T>::type;

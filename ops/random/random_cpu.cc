@@ -117,7 +117,7 @@ std::pair<double, double> box_muller(double u, double v) {
   const double r = std::sqrt(-2 * std::log(u)), angle = 2 * std::numbers::pi * v;
   return {r * std::cos(angle), r * std::sin(angle)};
 }
-// Normal value k of the block, from pair k/2, of which u is the first word and v the second.
+// Normal value k of the block, computed from pair k/2: u is its first word and v its second.
 template <class T> double normal_of(const std::array<uint32_t, 4>& block, int64_t k) {
   const auto pair = [&] {
     if constexpr (kWords<T> == 2)

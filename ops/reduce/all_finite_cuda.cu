@@ -15,7 +15,7 @@ struct Tensors {
   int count = 0;
   const void* data[kTensors] = {};
   int64_t elements[kTensors] = {};
-  int64_t pieces_up_to[kTensors] = {};  // of this tensor and those before it
+  int64_t pieces_up_to[kTensors] = {};  // number of pieces of this tensor and those before it
   DType dtype[kTensors] = {};
 };
 

@@ -62,7 +62,7 @@ struct Lines {
     return (o * k + i) * inner + (line - o * inner);
   }
 };
-// Runs of `span` elements of a line each, of which at most the first `kept` are kept, in order: item p of run r of a line is at (line·runs + r)·kept + p.
+// Runs of `span` elements of a line. At most the first `kept` of a run are kept, in order: item p of run r of a line is at (line·runs + r)·kept + p.
 struct Runs {
   int64_t span, kept, runs;
   SINDRI_DEVICE int64_t count(int64_t r, int64_t size) const {

@@ -107,7 +107,7 @@ template <class Policy> __global__ void scan_rows(Policy p, ScanLines l, typenam
         v[j] = mine + j < end ? p.take(l.at(line, mine + j), mine + j) : p.begin();
         sum = p.combine(sum, v[j]);
       }
-      Acc up_to = sum;  // of the warp, this lane included
+      Acc up_to = sum;  // sum over the lanes of the warp up to this one, included
       for (int by = 1; by < 32; by *= 2) {
         const Acc other = exchange_up(up_to, by);
         if (lane >= by) up_to = p.combine(other, up_to);

@@ -27,7 +27,7 @@ template <class E> __global__ void pick_elements(Picks p, int64_t n, const E* x,
 }
 
 struct Raveled {
-  int dims = 0, rank = 0;  // of the indexed tensor; of the result
+  int dims = 0, rank = 0;  // dims: rank of the indexed tensor; rank: of the result
   Indices in[Shape::kMaxRank] = {};
   Divisor size[Shape::kMaxRank];  // of the result
   int64_t stride[Shape::kMaxRank][Shape::kMaxRank] = {};  // of operand k along dimension d of the result

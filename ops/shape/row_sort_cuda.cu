@@ -1,6 +1,6 @@
 // See row_sort_cuda.h. A pass has three steps: each block counts the digits of its 2,048 keys; the counts of each digit are summed over the blocks; each block
-// writes its keys after those before them. Within a block a key's rank is the number of earlier keys with the same digit: those of its warp by votes, those of
-// earlier warps by their counts. Memory traffic: 4 reads and 2 writes of a key or position for each 8 bits.
+// writes its keys after those before them. Within a block a key's rank is the number of earlier keys with the same digit: keys of its warp are counted by
+// votes, keys of earlier warps by the warps' counts. Memory traffic: 4 reads and 2 writes of a key or position for each 8 bits.
 #include "ops/shape/row_sort_cuda.h"
 
 #include <bit>

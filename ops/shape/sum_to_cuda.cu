@@ -168,7 +168,7 @@ template <class A> void run_as(const Call& call, Sums s, DType own) {
   if (!s.partial) return launch(call, grid(s), sum_blocks<A>, s, call.in[0].data, call.out[0].data);
   const DType out = std::exchange(s.out, own);
   launch(call, grid(s), sum_blocks<A>, s, call.in[0].data, call.workspace);
-  Sums second;  // of [chunks, kept]
+  Sums second;  // adds up the partial sums [chunks, kept]
   second.kept = s.kept;
   second.summed.n = s.chunks;
   second.summed.rank = 1;

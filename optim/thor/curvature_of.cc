@@ -81,7 +81,7 @@ bool is_bias_of(const ParamUse& use, const Layer& layer, const ParamUse& of) {
   return of.operand == 1 ? s.back() == width : s == Shape{width, 1};
 }
 
-// The tape is in the order of ops, so the uses of a bias follow those of its weight. Of several candidates the next one is the bias.
+// The tape is in the order of ops, so the uses of a bias follow those of its weight. If there are several candidates, the next one on the tape is the bias.
 void fold(std::vector<Layer>* layers, const std::unordered_map<const Parameter*, size_t>& at, std::span<const ParamUse> uses) {
   for (Layer& layer : *layers) {
     if (layer.kind != Kind::kMatrix && layer.kind != Kind::kConv) continue;

@@ -9,7 +9,7 @@ namespace sindri::optim::thor {
 
 enum class Kind {
   kPlain,  ///< no rule: the gradient is used unchanged
-  kMatrix,  ///< of a matrix product
+  kMatrix,  ///< an operand of a matrix product
   kConv,
   kEmbedding,
   kNorm,  ///< gamma or beta of a layer norm
@@ -21,7 +21,7 @@ struct Layer {
   Parameter* param = nullptr;
   Kind kind = Kind::kPlain;
   std::vector<const ParamUse*> uses = {};
-  int64_t groups = 1;  ///< of a convolution; each group has separate factors
+  int64_t groups = 1;  ///< groups of a convolution; each group has separate factors
   int64_t a_dim = 0;  ///< width of A (of one group); an embedding's number of rows
   int64_t g_dim = 0;  ///< width of G (of one group)
   int64_t positions = 1;  ///< number of output positions of a sample that share a weight

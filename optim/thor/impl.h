@@ -33,7 +33,7 @@ struct Thor::Impl {
     std::unique_ptr<Parameter> a_inv, g_inv;  ///< inverses; with joint damping eigenvectors. An embedding's a_inv has one element per row
     std::unique_ptr<Parameter> a_values, g_values;  ///< eigenvalues, with joint damping
     std::unique_ptr<Parameter> a, g;  ///< running averages
-    std::unique_ptr<Parameter> trace;  ///< of the trace rule: the last trace, and whether the parameter is frozen
+    std::unique_ptr<Parameter> trace;  ///< for the trace rule: the last trace, and whether the parameter is frozen
     std::unique_ptr<Parameter> seen;  ///< [2]: the traces of A and G at the last refresh, for reports; not state
     int64_t a_dim = 0, g_dim = 0;
     thor::Kind kind = thor::Kind::kPlain;
