@@ -148,7 +148,7 @@ class VerticalFlipOp : public RowOp {
 /// Several windows of equal size, each an output.
 class SeveralWindowsOp : public RowOp {
  public:
-  /// Outputs from `flipped` on are taken from the flipped image.
+  /// Outputs from number `flipped` on are windows of the flipped image.
   using Places = std::function<std::vector<Window>(const ImageDims&)>;
   SeveralWindowsOp(std::string who, std::string parameters, int count, int flipped, bool vertical, int64_t fill, Places places)
       : who_(std::move(who)),

@@ -26,7 +26,7 @@ std::string key(const Attrs& attrs) {
   return a.wire.empty() && group.local_size() > 1 && std::string_view(group.backend()) == "mpi" ? a.group : "";
 }
 
-// All ranks run the same graphs, so they all ask the communicator or none does.
+// All ranks run the same graphs, so either all of them request memory from the communicator or none does.
 void take(const Attrs& attrs, int64_t bytes, std::shared_ptr<FlatMemory>* memory) {
   const auto& a = attrs.as<AllReduceNodeAttrs>();
   comm::Communicator& group = comm::find_group(a.group);

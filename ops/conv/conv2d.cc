@@ -158,7 +158,7 @@ std::vector<Tensor> vjp_weight_grad(const VjpContext& c) {
   return {c.needs[0] ? ops::conv2d(c.in[1], c.dout[0], a) : Tensor{}, c.needs[1] ? ops::conv2d_input_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
 }
 
-// Each element of y takes C/groups·KH·KW multiplications and additions, padding included. Both gradients take as many as y.
+// Each element of y takes C/groups·KH·KW multiplications and additions, padding included. Each gradient takes as many as y.
 int64_t flops(const Shape& y, const Shape& w) { return 2 * y.numel() * w[1] * w[2] * w[3]; }
 
 constexpr uint32_t kWeightInput1 = 1u << 1, kWeightOutput0 = 1u << 16;

@@ -1,4 +1,4 @@
-// Records of the Bessel functions of bessel.def. Gradients are taken in float64: for large x they are differences of nearly equal values.
+// Records of the Bessel functions of bessel.def. Gradients are computed in float64: for large x they are differences of nearly equal values.
 #include "sindri/ops/bessel.h"
 
 #include "sindri/op/bind.h"

@@ -52,7 +52,7 @@ const OpDef& kDropoutGrad = register_op({
 }  // namespace
 
 Tensor ops::dropout(const Tensor& x, double keep_prob) {
-  const Tensor key = rng_state().value();  // before the instance is taken: a new seed restarts the count
+  const Tensor key = rng_state().value();  // must precede next_instance(): a new seed restarts the count
   return bind_one(kDropout, Attrs::of(DropoutAttrs{keep_prob, next_instance()}), {x, key});
 }
 

@@ -109,7 +109,7 @@ const OpDef& kPermutation = register_op({
 namespace ops {
 
 Tensor random_uniform(const Shape& shape, double low, double high, DType dtype) {
-  const Tensor key = rng_state().value();  // before the instance is taken: a new seed restarts the count
+  const Tensor key = rng_state().value();  // must precede next_instance(): a new seed restarts the count
   return bind_one(kUniform, Attrs::of(UniformAttrs{shape, low, high, dtype, next_instance()}), {key});
 }
 Tensor random_normal(const Shape& shape, double mean, double stddev, DType dtype) {

@@ -8,7 +8,7 @@ namespace {
 
 using namespace shape_ops;
 
-// A thread computes a pixel of the result: neighbouring threads write neighbouring elements of each plane. `pixels` counts those of all images.
+// A thread computes a pixel of the result: neighbouring threads write neighbouring elements of each plane. `pixels` is the number of pixels of all images.
 template <class E>
 __global__ void image_planes(const uint8_t* x, const uint8_t* flip, E* y, int64_t pixels, Divisor plane, Divisor width, int channels, ImageScale f) {
   for (int64_t i = global_thread(); i < pixels; i += global_threads()) {

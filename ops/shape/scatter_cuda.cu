@@ -1,6 +1,6 @@
 // scatter_add, embedding_grad and gather_elements_grad on CUDA devices: sums of the updates for each row, in index order, without floating-point atomics.
 //
-// The updates' numbers are sorted by row. A thread processes a chunk of 32 of them in one column. Rows that start and end in the chunk are complete and are
+// The updates' indices are sorted by row. A thread processes a chunk of 32 of them in one column. Rows that start and end in the chunk are complete and are
 // added to the result. The part of a row that extends beyond the chunk is stored as the chunk's first (`head`) or last (`tail`) sum, and a second kernel adds
 // these in order. So a row that all updates select takes 32 times fewer steps than there are updates, and the loads of each step are independent. Memory
 // traffic: updates are read once, indexed rows are read and written once, and there are partial sums of 1/16 of the updates' size and the sort of the indices.
