@@ -29,7 +29,7 @@ void bind_op_function_type(py::module_& m);
 /// Returns the argument that a keyword names: usually the keyword itself. MindSpore's releases name some arguments differently: x is accepted for input, and y
 /// or exponent for other. Returns a borrowed reference.
 PyObject* argument_name(PyObject* keyword, PyObject* const* names, size_t count);
-/// Calls pybind11's function with the keywords by the names that it knows.
+/// Calls pybind11's function, with keywords renamed to the arguments that it knows (argument_name).
 PyObject* call_converting(const OpFunction* f, PyObject* const* args, size_t nargs, PyObject* keywords, PyObject* const* names, size_t count);
 
 /// Reads one argument; load() returns false for an unknown type.

@@ -15,7 +15,7 @@
 
 namespace sindri::app {
 
-/// Returns the device of device_target and device_id; without a target the current one. Throws DeviceError if it does not exist.
+/// Returns the device of device_target and device_id; without a target, the current device. Throws DeviceError if the device does not exist.
 Device device_of(const Settings& s);
 /// Returns the net's name; throws SettingsError if model.name is not set.
 std::string net_name(const Settings& s);

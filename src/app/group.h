@@ -26,8 +26,8 @@ class Group {
   bool first() const { return rank() == 0; }
   /// Null for one rank.
   comm::Communicator* world() const { return several() ? world_ : nullptr; }
-  /// Returns the device that this rank trains on if `asked` was requested: several ranks on a host's GPUs get one each. A rank that is set to the CPU uses the
-  /// CPU.
+  /// Returns the device that this rank trains on if `asked` is the requested device. Several ranks on a host's GPUs get one each. A rank that is set to the CPU
+  /// uses the CPU.
   Device device(Device asked, const Settings& settings) const;
   /// "[3/8 host]"
   std::string label() const;

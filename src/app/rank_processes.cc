@@ -215,7 +215,7 @@ void Job::start_keeper() {
 void Job::become(const PlannedRank& rank, const std::vector<char*>& argv, const std::vector<char*>& envp, int out, int err, int complaint) {
   setpgid(0, keeper_);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launcher_) _exit(127);  // it died before it could be watched
+  if (getppid() != launcher_) _exit(127);  // the launcher died before it could be watched
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGPIPE, &standard, nullptr);

@@ -190,7 +190,8 @@ class Recorder final : public train::Callback {
       epoch_samples_ = j.at("samples");
     } catch (const nlohmann::json::exception& e) { log::warn("train", fmt::format("{} has no record of the epoch so far: {}", s_->resumed_from, e.what())); }
   }
-  // An untrained net has a loss near ln(classes). A loss far above that, or above and rising over many steps, has diverged even if it is still finite.
+  // An untrained net has a loss near ln(classes). A loss that is far above that, or that is above it and has risen over many steps, has diverged even if it is
+  // still finite.
   void warn_of_divergence(const train::KnownSteps& known) {
     constexpr double kSmoothing = 0.1;
     constexpr int64_t kSettled = 20;

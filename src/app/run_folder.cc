@@ -406,7 +406,7 @@ void RunFolder::write_environment(const std::string& command_line) {
 
 namespace {
 
-// The hash of the current plans.json; empty if there is none. The choices that a run took from it are among its kernel_choices.
+// The hash of the current plans.json; empty if there is none. The choices that a run read from that file are among the run's kernel_choices.
 std::string plan_cache_hash() {
   std::ifstream f(plan_cache_file(), std::ios::binary);
   if (!f) return "";

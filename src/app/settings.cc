@@ -109,7 +109,7 @@ std::string known_elsewhere(const std::string& name, const std::vector<std::stri
   return "";
 }
 
-// Returns the key as it is, or the nearest one, in the section nearest to a misspelt one; empty if none is near.
+// For a misspelt section: suggests the setting with this key, or with the nearest key, in the section with the nearest name. Empty if none is near.
 std::string in_nearest_section(const std::string& section, const std::string& key, const std::vector<std::string>& all) {
   std::string nearest;
   int least = std::max<int>(2, static_cast<int>(section.size()) / 4) + 1;
@@ -125,7 +125,7 @@ std::string in_nearest_section(const std::string& section, const std::string& ke
   return std::find(keys.begin(), keys.end(), same) != keys.end() ? fmt::format("did you mean '{}'?", same) : did_you_mean(same, keys);
 }
 
-// Returns the setting whose key is spelt most like a misspelt one, in any section; empty if none is near.
+// For a misspelt key: suggests the setting with the nearest key, in any section. Empty if none is near.
 std::string by_nearest_key(const std::string& key, const std::vector<std::string>& all) {
   std::vector<std::string> keys;
   for (const std::string& name : all) keys.push_back(name.substr(name.rfind('.') + 1));
@@ -140,7 +140,7 @@ std::string by_nearest_key(const std::string& key, const std::vector<std::string
   return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
 }
 
-// Keys of the section if it is known, else whole names.
+// Returns a suggestion for a misspelt name. Searches the keys of its section if that is known, else whole names.
 std::string suggest(const std::string& name) {
   const std::string section = name.find('.') == std::string::npos ? name : section_of(name);
   std::vector<std::string> all, same_section;
@@ -159,9 +159,9 @@ std::string suggest(const std::string& name) {
   return same_section.empty() ? did_you_mean(section, section_names()) : "see docs/settings.md for the names";
 }
 
-// The nearest section; if none is near, the section of the setting with that key.
+// Returns a suggestion for a misspelt section: the nearest section or, if none is near, that of suggest().
 std::string suggest_section(const std::string& name, const std::vector<std::string>& sections) {
-  // If none is near, only the names of the section that holds it are listed.
+  // did_you_mean lists the candidates if none is near, so only sections within the same parent section are candidates.
   const size_t dot = name.rfind('.');
   std::vector<std::string> beside;
   for (const std::string& s : sections)

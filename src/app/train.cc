@@ -193,7 +193,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   return list;
 }
 
-// From the settings in the run folder, not from the command line: that may name a checkpoint to start from.
+// Uses the settings in the run folder, not the command line, which may name a checkpoint to start from.
 std::string resume_command(const Session& s) {
   return fmt::format("{} train --config {} --resume", s.request.program, shell_word(s.run_dir + "/config.resolved.yaml"));
 }

@@ -21,7 +21,7 @@ class BenchmarkStep {
   explicit BenchmarkStep(const Workload& w);
   /// Runs one training step (on the CPU until the loss is known) or one prediction. On another device it only enqueues the work; finish() waits.
   void run();
-  /// Compiles the step that run() executes, without running it. Training in mode graph.
+  /// Compiles the step that run() executes, without running it. Only for training in mode graph.
   void prepare();
   /// Waits until the work that run() enqueued is done and its last loss is known.
   void finish();

@@ -131,7 +131,7 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
   return applied;
 }
 
-// Delegates, so that the destructor restores the values already exchanged if a later one throws.
+// Delegates to the default constructor: so the destructor restores the values already exchanged if a later exchange throws.
 OtherWeights::OtherWeights(BoostAlgorithm& algorithm) : OtherWeights() {
   for (const auto& [parameter, other] : algorithm.other_weights()) {
     before_.emplace_back(parameter, parameter->stored());

@@ -213,7 +213,8 @@ class Parser {
     if (__builtin_add_overflow(whole.bytes, next.bytes, &whole.bytes)) file_.damaged(next.start, "slices overflow 64 bits");
   }
 
-  // Returns the payload size that dims and type require; none for text and opaque bytes. [0] is MindSpore's scalar, unless it really is empty.
+  // Returns the payload size that dims and type require; none for text and opaque bytes. Dims [0] with a payload that is not empty mean a scalar, as in
+  // MindSpore.
   std::optional<int64_t> expected_bytes(const Piece& p) {
     DType type{};
     const ckpt::NarrowType* narrow = ckpt::find_narrow_type(p.type);

@@ -78,7 +78,7 @@ class StillAtWork {
   const char* what_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::string message_;  // the last one, once it is known
+  std::string message_;  // the last message, once it is known
   std::exception_ptr error_;
   std::thread thread_;
 };

@@ -78,8 +78,8 @@ void StepLog::look_at_oldest(const char* what) {
   }
 }
 
-// Steps that become known together share the elapsed time equally. It starts at the first one's start, or at the previous delivery if that was later: the
-// host's own times mean nothing while it runs ahead.
+// Steps that become known together share the elapsed time equally. The elapsed time starts when the first of them started, or at the previous delivery if that
+// was later. While the host runs ahead, the time that it spends on a step itself means nothing.
 void StepLog::deliver_known() {
   const auto known = std::find_if(units_.begin(), units_.end(), [](const Unit& u) { return !u.ended || static_cast<int64_t>(u.losses.size()) < u.steps; });
   if (known == units_.begin()) return;
