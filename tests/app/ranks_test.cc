@@ -26,7 +26,7 @@ namespace {
 
 using Sets = std::vector<std::string>;
 
-// Small images, each of which takes rank 1 some milliseconds.
+// Small images. Rank 1 takes some milliseconds for each of them.
 const auto& kSlowOnRankOne = dataset::kinds().add({
     .name = "ranks_test_slow",
     .doc = "of a test",

@@ -1,6 +1,7 @@
 // overlap_bench [options]: the cost of a data-parallel step's communication relative to its computation. Computation only sleeps, so that any number of ranks
-// fits on one machine. Each layer of a graph sleeps and then writes its bucket of gradients; buckets are reduced on the communication lane. Starts one rank of
-// several, each with its own identity (docs/guide/distributed.md); rank 0 prints one JSON line. tests/lab/speed.py runs it between shaped hosts.
+// fits on one machine. Each layer of a graph sleeps and then writes its bucket of gradients; buckets are reduced on the communication lane. Each process is one
+// of several ranks and has its own identity (docs/guide/distributed.md). Rank 0 prints one JSON line. tests/lab/speed.py runs it between hosts whose network is
+// shaped.
 //   --buckets 1,4,4,2   MB of each, in order of completion      --compute 0.5   seconds of the backward pass, in equal parts before the buckets
 //   --forward 0.1       seconds before it                       --steps 7       timed ones
 #include <fmt/format.h>

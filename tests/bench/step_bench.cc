@@ -1,6 +1,6 @@
-// step_bench NET BATCH [graph|pynative] [SECONDS] [parallel|late]: median time of a training step on constant data, as one JSON line. `parallel`: as a
-// data-parallel step of the ranks it was started as (mpirun -np 2 step_bench …); `late`: reduced after the backward pass. The quick way to time one change;
-// `sindri benchmark` compares with other frameworks.
+// step_bench NET BATCH [graph|pynative] [SECONDS] [parallel|late]: median time of a training step on constant data, as one JSON line. `parallel`: a
+// data-parallel step on the ranks of the job that started the program (mpirun -np 2 step_bench …). `late`: gradients are reduced after the backward pass. Use
+// it to time one change quickly; `sindri benchmark` compares with other frameworks.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

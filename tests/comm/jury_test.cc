@@ -215,7 +215,7 @@ TEST(Jury, MissingRanksAreListed) {
   EXPECT_THAT(verdict->where(), HasSubstr("ranks 0 (h, pid 5), 1 (h, pid 5), 2 (h, pid 5), 4 (h, pid 5) and 2 more joined"));
 }
 
-// A server that was stopped must not declare ranks lost whose heartbeats it could not receive.
+// A server that was stopped could not receive heartbeats. When it continues, it must not declare the ranks lost.
 TEST(Jury, TheServersOwnSleep) {
   Court c(3);
   c.until(3);

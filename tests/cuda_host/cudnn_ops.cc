@@ -31,7 +31,7 @@ int64_t place(const DnnTensor& t, int64_t n, int64_t c, int64_t h, int64_t w) {
   return at(0, n) + at(1, c) + at(2, h) + at(3, w);
 }
 
-// The tensors of a convolution, whichever of them is computed.
+// The three tensors of a convolution by their roles. Any of them may be the computed one.
 struct Roles {
   const DnnTensor &x, &w, &y;
 };

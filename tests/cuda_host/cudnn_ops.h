@@ -21,7 +21,7 @@ struct DnnTensor {
 };
 
 enum class DnnKind { kConv, kDgrad, kWgrad, kPointwise };
-/// An op; for a convolution a, b, y are x, w, y; dy, w, dx; dy, x, dw. `b` of a pointwise op may be absent (id 0).
+/// An op. For a convolution, (a, b, y) are (x, w, y), (dy, w, dx) or (dy, x, dw). `b` of a pointwise op may be absent (id 0).
 struct DnnOp {
   DnnKind kind = DnnKind::kConv;
   DnnTensor a, b, y;

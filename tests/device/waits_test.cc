@@ -38,7 +38,7 @@ using sim::kDevice;
 using sim::Simulator;
 using ::testing::HasSubstr;
 
-// A substitute for a collective: the same values, on the communication lane.
+// A substitute for a collective: it returns the values of its operand, on the communication lane.
 const OpDef& kOnComm = register_op({.name = "test_on_comm",
                                     .doc = "x -> x on the lane of communication",
                                     .traits = {.lane = Lane::kComm},

@@ -85,7 +85,7 @@ TEST(DataParallel, SecondOrderInversionsAreSharedOutWithoutATrace) {
   }
 }
 
-// A factor that cannot be inverted keeps its old inverse on all ranks, whichever rank had to invert it: inputs of zero, without damping.
+// A factor that cannot be inverted (inputs of zero, without damping) keeps its old inverse on all ranks, regardless of which rank had to invert it.
 TEST(DataParallel, SecondOrderFailuresOfAShareAreSeenByAll) {
   Job s;
   s.ranks = 4, s.steps = 7, s.thor = true;

@@ -339,7 +339,7 @@ TEST_P(ModelOnRanksFrozen, TheRankWhoseGradientsWereFirstNotFinite) {
   EXPECT_EQ(ended, 4);
 }
 
-// More than the allowed share is skipped: the same error everywhere.
+// If more than the allowed share of steps is skipped, all ranks end with the same error.
 TEST(ModelOnRanks, TooManyStepsLeftOutEndAll) {
   ModelJob job;
   job.epochs = 6;

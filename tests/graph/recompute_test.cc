@@ -86,7 +86,7 @@ TEST_P(Recompute, KeepsEveryBitAndState) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, Recompute, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
-// x twice, and a tensor and a Parameter that f captures: every gradient as if nothing were recomputed.
+// Here x is passed twice, and f captures a tensor and a Parameter. Every gradient must be as if nothing were recomputed.
 TEST_P(Recompute, GradientsOfRepeatedAndHeldValues) {
   const bool graph = std::get<0>(GetParam()), twice = std::get<1>(GetParam());
   const Tensor x = Tensor::from_vector<float>({3}, {1, 2, 3}), k = Tensor::from_vector<float>({3}, {4, 5, 6});

@@ -23,7 +23,7 @@ Tensor first_step(ThorOptions o, const std::function<void(ThorOptions&)>& change
 TEST(ThorOptions, JointDampingIsTheExactInverse) {
   const auto joint = [](ThorOptions& o) { o.damping_form = "joint"; };
   expect_near(first_step(options(0.04), joint), {1.23549210, -0.38727019});
-  // Another damping in a step that reuses the eigenvectors acts as if it had been used from the start.
+  // If a step that reuses the eigenvectors has another damping, its result is as if that damping had been used from the start.
   DenseCase c;
   ThorOptions o = options(0.04);
   joint(o);
