@@ -8,7 +8,7 @@ namespace sindri::optim {
 struct FTRLOptions {
   double initial_accum = 0.1;  ///< initial value of n
   double learning_rate = 1e-3;
-  double lr_power = -0.5, l1 = 0, l2 = 0;  ///< lr_power: exponent of the learning rate, at most 0; l1, l2: strengths of the penalties
+  double lr_power = -0.5, l1 = 0, l2 = 0;  ///< lr_power: exponent of the learning rate, at most 0; l1, l2: strengths of the L1 and L2 penalties
   double loss_scale = 1;  ///< gradients are divided by it
   WeightDecay weight_decay = 0;  ///< applies to every parameter, beta and gamma included; added to the gradient
   GradClip grad_clip = {};

@@ -136,8 +136,8 @@ class SINDRI_API Thor final : public Optimizer {
 
 namespace sindri {
 
-/// Makes Thor for a network's trainable parameters, with the arguments of MindSpore's nn.thor and their defaults. net is a Cell, or another type with
-/// trainable_params(). Throws the same errors as optim::Thor.
+/// Makes Thor for a network's trainable parameters, with the arguments of MindSpore's nn.thor and their defaults. net is a Cell,
+/// or another type with trainable_params(). Throws the same errors as optim::Thor.
 template <class Net> std::shared_ptr<optim::Thor> thor(Net& net, const optim::LearningRate& learning_rate, const optim::LearningRate& damping, double momentum,
                                                        double weight_decay = 0, double loss_scale = 1, int64_t batch_size = 32, bool use_nesterov = false,
                                                        std::function<bool(const Parameter&)> decay_filter = {}, std::vector<int64_t> split_indices = {},

@@ -108,7 +108,7 @@ class SINDRI_API DataParallel {
   /// Records whether this rank's gradients were finite, and calls check_replicas() every replica_check_steps. `step` counts from
   /// 1.
   void after_step(int64_t step);
-  /// Where gradients were first not finite, if so far at all: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
+  /// Where gradients were first not finite: "rank 2 (of 'conv1.weight', at step 17)". Empty: all have been finite so far.
   std::string nonfinite_ranks();
   /// Gives the network the merged moving statistics on every rank. Virtual ranks continue with them; call it at the end of a run.
   void merge_moving_averages();
@@ -117,8 +117,8 @@ class SINDRI_API DataParallel {
   std::shared_ptr<void> merged();
   /// Adds state that all ranks copy from the first whenever moving statistics are merged.
   void copy_from_first(const std::vector<Parameter*>& state);
-  /// Replaces the gradients that the virtual ranks have collected for the next update (TrainStep::collected) by their mean, with which the run continues. Call
-  /// it before a checkpoint within a group of steps, and if a run ends there.
+  /// Replaces the gradients that the virtual ranks have collected for the next update (TrainStep::collected) by their mean, with
+  /// which the run continues. Call it before a checkpoint within a group of steps, and if a run ends there.
   void merge_collected();
   /// Copies the network's moving statistics to all virtual ranks of this process.
   void give_moving_averages();

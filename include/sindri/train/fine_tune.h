@@ -44,10 +44,11 @@ SINDRI_API std::vector<std::string> head_parameters(nn::Cell& network);
 
 /// Assigns weights to the network by name; float widths are cast. Optimizer state and counters in the file are ignored. Throws
 /// CheckpointError(kCheckpointMismatch) with the table if too little matches (InitOptions::match); nothing is then assigned.
-/// Throws ValueError for a pattern of `skip` that matches nothing in the network or in the weights.
+/// Throws ValueError for a pattern of `skip` that matches nothing in the network and nothing in the weights.
 SINDRI_API InitReport init_weights(nn::Cell& network, const LoadedCheckpoint& weights, const InitOptions& options = {});
 
-/// Loads weights from a file: .safetensors by that extension, else .ckpt, including MindSpore's. Throws the same errors as load_checkpoint.
+/// Loads weights from a file: .safetensors by that extension, else .ckpt, including MindSpore's. Throws the same errors as
+/// load_checkpoint.
 SINDRI_API LoadedCheckpoint load_weights_file(const std::string& path);
 /// Reads a .safetensors file (github.com/huggingface/safetensors). The header is bounded and checked against the file before
 /// anything else is read. Element types that tensors lack are widened (CheckpointEntry::stored_type). The format has no checksums

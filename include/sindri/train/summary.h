@@ -57,7 +57,7 @@ SINDRI_API std::string lineage(std::string_view plugin, const Facts& facts);
 /// and it is read-only once closed.
 class SINDRI_API EventFile {
  public:
-  /// version: starts the file with an event that names the format. max_bytes: size limit of the file.
+  /// version: starts the file with an event that names the format. max_bytes: size limit, which the file never exceeds.
   EventFile(std::string folder, std::string prefix, std::string suffix, bool version, std::optional<int64_t> max_bytes);
   ~EventFile();
   EventFile(const EventFile&) = delete;
