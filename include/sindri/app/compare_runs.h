@@ -13,7 +13,7 @@ namespace sindri::app {
 struct RunHistory {
   std::string folder;
   std::string optimizer;  ///< its name in the settings
-  std::vector<int64_t> epochs = {};  ///< numbers, ascending
+  std::vector<int64_t> epochs = {};  ///< epoch numbers, ascending
   std::vector<double> train_loss = {}, accuracy = {}, eval_loss = {};  ///< NaN for an epoch without the value
   std::vector<double> steps = {};  ///< total at the end of each epoch
   std::vector<double> seconds = {};  ///< of training without evaluations, up to the end of each epoch

@@ -12,7 +12,7 @@ namespace sindri::app {
 /// A job. Patterns may contain {rank}, {local} and {device}.
 struct LaunchRequest {
   int ranks = 0;  ///< 0: the number in the hosts or the table
-  int world = 0;  ///< engine local: ranks of the whole job, of which `ranks` are started here; 0: all of them
+  int world = 0;  ///< engine local: number of ranks of the whole job, if only `ranks` of them are started here; 0: all are
   int first_rank = 0;  ///< first rank that is started here, if `world` is larger than `ranks`
   std::string master;  ///< "host:port" of rank 0, if `world` is larger than `ranks`
   std::string hosts;  ///< "a:4,b:4": starts ranks with mpirun, in a Slurm allocation with srun

@@ -57,10 +57,10 @@ struct ProgressOptions {
 };
 
 /// Shows the progress of training. A terminal gets one line, redrawn at most 10 times per second and never wider than the window,
-/// even if that becomes narrower. Without a terminal, with TERM=dumb or if quiet, it prints plain lines without control characters:
-/// the lines passed to print(), and one step line per log_every steps, or else after 10 s without a line in the first epoch and 60
-/// s later. NO_COLOR disables colour. The library's log lines replace the line, which is drawn again below them. One object at a
-/// time draws; its functions are for one thread.
+/// even if that becomes narrower. Without a terminal, with TERM=dumb or if quiet, it prints plain lines without control
+/// characters: the lines passed to print(), and one step line per log_every steps, or else after 10 s without a line in the first
+/// epoch and 60 s later. NO_COLOR disables colour. The library's log lines replace the line, which is drawn again below them.
+/// Only one object may draw at a time; call its functions from one thread.
 class SINDRI_API Progress {
  public:
   explicit Progress(ProgressOptions options);

@@ -13,9 +13,9 @@ namespace sindri::app {
 /// Options of `sindri ranktable generate`.
 struct GenerateRequest {
   std::string device_num;  ///< "[0,8)": range of logical devices, without its end
-  std::string visible_devices;  ///< "4,5,6,7": the device of each logical number; empty: the same numbers
+  std::string visible_devices;  ///< "4,5,6,7": physical device of each logical device; empty: the same numbers
   std::string server_ip;  ///< empty: the address of the default route
-  std::string device_ips;  ///< "a,b,...", one per device; empty: those of `conf`, else the server's
+  std::string device_ips;  ///< "a,b,...", one per device; empty: the addresses in `conf`, else the server's address
   std::string conf;  ///< file with lines `address_<device>=<ip>`
   bool strict_groups = false;  ///< require [0,8) for a range that crosses device 4, as for eight-card servers with two groups of four
 };

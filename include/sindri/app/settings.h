@@ -1,5 +1,5 @@
 // Settings of a training run: a declarative table of names, types, defaults and ranges. Values come from a YAML file, then the
-// environment, then --set arguments. Later ones win, and every value remembers its origin.
+// environment, then --set arguments. Later values win, and every value remembers its origin.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ SINDRI_API RankTable read_rank_table(const std::string& file);
 /// Combines several problems into one exception. At least one of them must be an error; warnings are omitted.
 SINDRI_API SettingsError rank_table_error(const std::string& file, const std::vector<RankTableProblem>& problems);
 
-/// Environment variables that describe this process in addition to a table; absent ones are not compared.
+/// Environment variables that describe this process in addition to a table; absent variables are not compared.
 struct RankClaims {
   std::optional<int64_t> rank_id = {};  ///< RANK_ID
   std::optional<int64_t> rank_size = {};  ///< RANK_SIZE: ranks of the job
@@ -86,8 +86,8 @@ struct RankClaims {
   /// Whether they identify the rank: RANK_ID, or SERVER_ID with DEVICE_ID.
   bool complete() const { return rank_id.has_value() || (server_id.has_value() && device_id.has_value()); }
 };
-/// Reads RANK_ID, RANK_SIZE, DEVICE_ID, DEVICE_NUM and SERVER_ID; empty ones count as absent. Throws SettingsError unless each is
-/// a whole number of 0 or more.
+/// Reads RANK_ID, RANK_SIZE, DEVICE_ID, DEVICE_NUM and SERVER_ID; empty variables count as absent. Throws SettingsError unless
+/// each is a whole number of 0 or more.
 SINDRI_API RankClaims rank_claims_of_environment();
 /// RANK_TABLE_FILE, else the older MINDSPORE_HCCL_CONFIG_PATH; empty if neither is set.
 SINDRI_API std::string rank_table_file_of_environment();

@@ -17,7 +17,7 @@ inline constexpr Mode PYNATIVE_MODE = Mode::kPynative;
 /// Settings of a runtime: mode, requested device and graph dumps.
 struct Context {
   Mode mode = Mode::kGraph;  ///< execution mode
-  std::string device_target = "CPU";  ///< the requested target (set_device_target, sindri/device/device.h), whichever device computes
+  std::string device_target = "CPU";  ///< the requested target (set_device_target, sindri/device/device.h), even if the CPU computes instead
   int device_id = 0;  ///< number of the requested device
   bool save_graphs = false;  ///< write each compiled graph as text to save_graphs_path
   std::string save_graphs_path = ".";  ///< folder for graph dumps

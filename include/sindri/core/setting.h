@@ -44,7 +44,7 @@ SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string
 /// the range or the choices. The message names the setting, or `shown` if it is not empty.
 SINDRI_API SettingValue check_setting(const SettingSpec& spec, SettingValue value, const std::string& shown = "");
 
-/// Values of declared settings: the given ones, defaults for the others.
+/// Values of declared settings: the given values, and defaults for the others.
 class SINDRI_API SettingValues {
  public:
   /// Throws ValueError, naming `whose`, for names that are not declared, and the same errors as check_setting.

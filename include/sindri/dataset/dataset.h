@@ -135,7 +135,7 @@ struct Stats {
   int64_t batches = 0;  ///< batches returned to the consumer
   int64_t rows_padded = 0;  ///< rows repeated per pass so that shards are equally long
   int64_t decoded_full = 0;  ///< whole images decoded
-  int64_t decoded_window = 0;  ///< images of which only the part that a crop needs was decoded
+  int64_t decoded_window = 0;  ///< images decoded only as far as a crop needs
   int64_t decode_warnings = 0;  ///< damage that the JPEG library could ignore (extraneous bytes before a marker)
   int64_t bytes_read = 0;  ///< bytes read from files
   int64_t replaced = 0;  ///< rows replaced by another
@@ -265,7 +265,7 @@ struct SINDRI_API ImageFolderDataset {
     std::vector<std::string> extensions = {};
     /// Without extensions: reads every file of a class folder except hidden files, whatever its suffix.
     bool any_extension = false;
-    /// Labels by folder name; other folders are skipped. Empty: numbers in sorted order.
+    /// Labels by folder name; other folders are skipped. Empty: folders are numbered in sorted order.
     std::map<std::string, int32_t> class_indexing = {};
     bool decode = false;  ///< decodes images to uint8 [H, W, 3]
     /// false: a class without images throws; true: it keeps its label, with a warning.
@@ -340,7 +340,7 @@ struct SINDRI_API GeneratorDataset {
     std::function<std::function<bool(Row*)>()> rows = {};  ///< returns the function that reads one pass
     std::optional<int64_t> size = {};  ///< number of rows
     std::vector<std::string> column_names = {};  ///< required
-    /// Element types to convert to; empty: those of the first row.
+    /// Element types to convert to; empty: the types of the first row.
     std::vector<DType> column_types = {};
     SINDRI_DATASET_SOURCE_OPTIONS
   };

@@ -15,8 +15,8 @@ enum class ImageReadMode { kUnchanged, kGrayscale, kColor };
 /// Bytes of a regular file, uint8 [n]. Throws IoError.
 SINDRI_API Tensor read_file(const std::string& path);
 
-/// Creates or replaces a file with the bytes uint8 [n]. A previous file stays unchanged until all of them are written;
-/// a symbolic link stays a link. Throws DTypeError, ShapeError, or IoError if the path is not a regular file or writing
+/// Creates or replaces a file with the bytes uint8 [n]. A previous file stays unchanged until all bytes are written; a
+/// symbolic link stays a link. Throws DTypeError, ShapeError, or IoError if the path is not a regular file or writing
 /// fails.
 SINDRI_API void write_file(const std::string& path, const Tensor& data);
 

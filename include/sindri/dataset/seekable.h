@@ -14,8 +14,8 @@ struct SeekableReport {
   int64_t files = 0;  ///< files below `source`
   int64_t rewritten = 0;  // JPEG files that now have markers
   int64_t unsuited = 0;  // copied unchanged: other formats, progressive, CMYK or damaged JPEG files
-  int64_t kept = 0;  // already there, made from the same source
-  int64_t orphaned = 0;  // there without a source, which was removed or renamed; they stay
+  int64_t kept = 0;  // already in the store, made from the same source
+  int64_t orphaned = 0;  // files of the store whose source was removed or renamed; they stay
   int64_t bytes_in = 0, bytes_out = 0;  ///< bytes read from `source` and written to the store
 };
 

@@ -20,8 +20,9 @@ struct ShardSpec {
   /// batch(count * block), a batch consists of the batches of `block` rows that each shard alone would give, in order.
   /// At the end of a pass the parts are shorter if those batches are.
   int64_t block = 1;
-  /// true: all shards are equally long; the first rows of the order appear again if num_shards does not divide their
-  /// number. false: no row appears twice, shards differ by at most one row and may be empty; only for a single shard.
+  /// true: all shards are equally long; the first rows of the order appear again if num_shards does not divide the
+  /// number of rows. false: no row appears twice, shards differ by at most one row and may be empty; only for a single
+  /// shard.
   bool pad = true;
 };
 

@@ -136,7 +136,7 @@ class SINDRI_API Backend {
   virtual void make_current(int index) { (void)index; }
 };
 
-/// Registers a backend at start-up, before any other thread uses devices. Throws InternalError if the kind has one.
+/// Registers a backend at start-up, before any other thread uses devices. Throws InternalError if the kind already has one.
 SINDRI_API void register_backend(Device::Kind kind, std::unique_ptr<Backend> backend);
 
 }  // namespace sindri

@@ -50,7 +50,7 @@ struct DeviceMemoryStats {
   int64_t limit = 0;  ///< upper bound of in_use + cached; 0: only the device's own limit
   int64_t peak_reserved = 0;  ///< largest sum of in_use and cached so far
 };
-/// The device's memory statistics; for the CPU those of host_memory_stats().
+/// The device's memory statistics; for the CPU, the same as host_memory_stats().
 SINDRI_API DeviceMemoryStats device_memory_stats(Device device);
 /// Resets the chosen peaks to the current values: `in_use` resets peak, `reserved` resets peak_reserved.
 SINDRI_API void reset_device_memory_peaks(Device device, bool in_use = true, bool reserved = true);
@@ -80,9 +80,9 @@ class SINDRI_API StreamScope {
 /// stream's work is done.
 SINDRI_API void use_on(const Tensor& t, Stream& stream);
 
-/// Copies of the tensors on `device`; those already there and undefined ones are returned as they are. Host tensors travel on the
-/// copy lane through pinned memory, concurrently with the current stream's work. Later work of that stream waits for the copies;
-/// the host does not. The host tensors have been read when the function returns.
+/// Copies of the tensors on `device`; tensors already there and undefined tensors are returned as they are. Host tensors travel
+/// on the copy lane through pinned memory, concurrently with the current stream's work. Later work of that stream waits for the
+/// copies; the host does not. The host tensors have been read when the function returns.
 SINDRI_API std::vector<Tensor> copy_ahead(std::span<const Tensor> tensors, Device device);
 
 /// Values being copied to the host: those that the tensors have after all work queued on their streams so far.

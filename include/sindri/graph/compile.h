@@ -37,7 +37,7 @@ struct ExecutableInfo {
   int64_t nodes_traced = 0, nodes = 0;  ///< before and after the passes
   int64_t arena_bytes = 0;  ///< planned memory for intermediate values
   int64_t unplanned_bytes = 0;  ///< memory for intermediate values without reuse
-  std::vector<PlannedKernels> planned = {};  ///< most bytes first; all segments
+  std::vector<PlannedKernels> planned = {};  ///< of all segments, most bytes first
   double compile_seconds = 0;  ///< time of trace, passes and planning
   int64_t segments = 0;  ///< number of graphs: one, unless the function evaluates conditions on tensors
 };

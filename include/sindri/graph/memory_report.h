@@ -31,7 +31,7 @@ struct MemoryReport {
   int64_t result_bytes = 0;  ///< new tensors of each run: outputs, and new values of states that cannot be written in place
   int64_t instructions = 0;  ///< instructions per run
   int64_t peak_instruction = 0;  ///< index, from 0, of the instruction with the most bytes alive
-  std::string peak_op, peak_scope;  ///< its op and Cell
+  std::string peak_op, peak_scope;  ///< op and Cell of that instruction
   std::vector<LiveValue> live;  ///< values alive at the peak, largest first
 };
 

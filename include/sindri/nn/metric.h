@@ -99,8 +99,8 @@ class SINDRI_API Metric {
   std::vector<double> saved() const;
   /// Restores the counts of saved() from a metric with the same settings. Throws ValueError for counts that do not match.
   void restore(std::vector<double> saved);
-  /// Whether counts over parts of the data add up to those over all of it (add_saved). False for metrics that keep
-  /// every sample or do not override this.
+  /// Whether the counts over parts of the data add up to the counts over all of it (add_saved). False for metrics that keep every
+  /// sample or do not override this.
   virtual bool adds_up() const { return false; }
   /// Adds the counts of saved() from a metric with the same settings and other data. Throws ValueError for counts that do not
   /// match, and if adds_up() is false.

@@ -16,7 +16,7 @@ class SINDRI_API Value {
   /// Nothing.
   Value() = default;
   Value(Tensor t) : kind_(Kind::kTensor), tensor_(std::move(t)) {}  // NOLINT(google-explicit-constructor)
-  /// A tuple, list or dict of these items. dict throws ValueError for a repeated key.
+  /// A tuple of these items.
   static Value tuple(std::vector<Value> items);
   /// A list of these items.
   static Value list(std::vector<Value> items);

@@ -3,8 +3,8 @@
 // Kernels of an op with equal priority are alternatives. If more than one accepts a query, they are timed on the spot (a
 // convolution's on a few of its samples). The fastest is used from then on in this runtime (sindri/core/runtime.h) and, through
 // the cache file, in others. Results of alternatives may differ in the last bits, so a run's choices are written to repro.json
-// and restored on resume; SINDRI_KERNEL_CHOICES=FILE uses those of any repro.json. If nothing is measured (SINDRI_TUNE=0, or no
-// memory to measure with), the first alternative by name is used; strict mode always uses it.
+// and restored on resume; SINDRI_KERNEL_CHOICES=FILE uses the choices in any repro.json. If nothing is measured (SINDRI_TUNE=0,
+// or no memory to measure with), the first alternative by name is used; strict mode always uses it.
 #pragma once
 #include <cstdint>
 #include <map>

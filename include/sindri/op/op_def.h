@@ -80,7 +80,7 @@ struct OpTraits {
   uint32_t layout_weights = 0;
   uint8_t layout_lead = 0;  ///< the input that kFollowInput0 follows
   int inplace_input = -1;  ///< output 0 may use the memory of this input; -1: none
-  uint32_t inplace_pairs = 0;  ///< bit k: output k may use the memory of input k (update ops); any subset of them at once
+  uint32_t inplace_pairs = 0;  ///< bit k: output k may use the memory of input k (update ops); any subset of these pairs at once
   /// Pairs that depend on the attributes: whether output `out` may use the memory of input `in`. All allowed pairs may apply at
   /// once.
   bool (*may_overwrite)(const Attrs&, size_t num_inputs, size_t out, size_t in) = nullptr;

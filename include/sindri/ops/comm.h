@@ -1,6 +1,6 @@
 // Collectives as ops (sindri/comm/communicator.h): traced, differentiated and planned like any other op. All members of
-// a group call the same ones in the same order. In graphs they run on the communication lane, concurrently with ops
-// that do not read their results. In a world of one rank, each returns what the only member of a group receives.
+// a group call the same collectives in the same order. In graphs they run on the communication lane, concurrently with
+// ops that do not read their results. In a world of one rank, each returns what the only member of a group receives.
 // `group` is "world" or a group that comm::create_group made.
 #pragma once
 #include <cstdint>

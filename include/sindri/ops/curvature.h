@@ -1,7 +1,7 @@
-// Kronecker-factored curvature: second moments of rows, their damped inverses, and gradients multiplied by two of them.
-// Factors are stored as diagonal blocks of width b: a factor of width d is [ceil(d/b), b, b]. Elements outside the
-// blocks are dropped, and the last block is zero beyond d. A width of 0, or of at least d, keeps the whole factor, [1,
-// d, d]. None of these ops has a gradient.
+// Kronecker-factored curvature: second moments of rows, their damped inverses, and gradients multiplied by two such
+// inverses. Factors are stored as diagonal blocks of width b: a factor of width d is [ceil(d/b), b, b]. Elements
+// outside the blocks are dropped, and the last block is zero beyond d. A width of 0, or of at least d, keeps the whole
+// factor, [1, d, d]. None of these ops has a gradient.
 #pragma once
 #include <cstdint>
 #include <tuple>

@@ -40,8 +40,8 @@ class SINDRI_API Adam : public Optimizer {
   Parameter *beta1_power_, *beta2_power_;
 };
 
-/// Adam with powers of shape [1] (MindSpore: nn.LazyAdam). MindSpore's LazyAdam skips moments of rows that a sparse
-/// gradient does not contain; here gradients contain every row.
+/// Adam whose states beta1_power and beta2_power have shape [1] (MindSpore: nn.LazyAdam). MindSpore's LazyAdam skips
+/// moments of rows that a sparse gradient does not contain; here gradients contain every row.
 class SINDRI_API LazyAdam final : public Adam {
  public:
   /// Throws the same errors as Adam.

@@ -23,9 +23,9 @@ struct GroupRule {
 SINDRI_API GroupRule parse_group_rule(const std::string& text);
 
 /// Groups parameters by the first rule whose pattern matches. Parameters that no rule matches keep the optimizer's rate
-/// and decay. The order of updates stays that of `params`. As without groups, parameters whose names contain "beta" or
-/// "gamma" do not decay, unless `decay_all` (FTRL, and SGD with decay_all). Throws ValueError, with the nearest names,
-/// for a pattern that matches no parameter, and for negative factors and decays.
+/// and decay. Parameters are updated in the order of `params`. As without groups, parameters whose names contain "beta"
+/// or "gamma" do not decay, unless `decay_all` (FTRL, and SGD with decay_all). Throws ValueError, with the nearest
+/// names, for a pattern that matches no parameter, and for negative factors and decays.
 SINDRI_API Params grouped_by_name(const std::vector<Parameter*>& params, const std::vector<GroupRule>& rules, const LearningRate& learning_rate,
                                   const WeightDecay& weight_decay, bool decay_all = false);
 

@@ -198,8 +198,8 @@ class SINDRI_API Optimizer {
   };
   /// State slots of each parameter.
   virtual std::vector<Slot> slots() const = 0;
-  /// The rule for one tensor: returns the new value of `p` and writes that of `state`; the old values if `control` says
-  /// to skip. weight_decay is 0 if it does not apply.
+  /// The rule for one tensor: returns the new value of `p` and writes the new values of `state`, or the old values if
+  /// `control` says to skip. weight_decay is 0 if it does not apply.
   virtual Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                         const std::vector<Parameter*>& state) = 0;
   /// Whether the rule has two passes: update() returns an intermediate value, from which finish() computes the new

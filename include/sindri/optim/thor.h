@@ -87,8 +87,8 @@ class SINDRI_API Thor final : public Optimizer {
   ~Thor() override;
 
   bool wants_uses() const override { return true; }
-  /// Returns natural gradients, and unscaled gradients of all other parameters. A step without a refresh needs no uses
-  /// once knows_layers().
+  /// Returns natural gradients, and unscaled gradients of all other parameters. A step without a refresh needs no uses once
+  /// knows_layers() is true.
   Gradients precondition(Gradients g) override;
   /// Whether a step with uses was traced or run, so that the layer of each parameter is known.
   bool knows_layers() const;

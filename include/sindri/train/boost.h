@@ -31,11 +31,11 @@ struct BuildContext {
     Parameter* mean = nullptr;  ///< of a variance: the same layer's moving mean
   };
   std::vector<MovingAverage> moving_averages = {};  ///< of all batch norms
-  std::vector<const Parameter*> grouped_weights = {};  ///< of convolutions with several groups (depthwise ones have one group per channel)
+  std::vector<const Parameter*> grouped_weights = {};  ///< weights of convolutions with several groups (depthwise ones have one group per channel)
   nn::Cell* network = nullptr;  ///< null if the network is defined in Python
   optim::Optimizer* optimizer = nullptr;  ///< null if it is defined in Python
-  /// Number of gradient lists between `gradients` and `reduce_gradients` of a step that collects (TrainStep::collect): one for
-  /// each virtual rank of this process (data_parallel.h), concatenated.
+  /// Number of gradient lists that pass from `gradients` to `reduce_gradients` in a step that collects (TrainStep::collect): one
+  /// for each virtual rank of this process (data_parallel.h), concatenated.
   int64_t gradient_lists = 1;
   /// Ratio of the gradients after `reduce_gradients` to those of the loss: above 1 if several ranks' gradients are summed rather
   /// than averaged.

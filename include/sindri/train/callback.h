@@ -58,7 +58,7 @@ struct KnownSteps {
   int64_t step_in_epoch = 0;  ///< place of the last step in its epoch, from 1
   std::span<const float> losses;  ///< one for each step
   double seconds = 0;  ///< wall time per step, data included
-  double data_wait_seconds = 0;  ///< part of it spent waiting for data
+  double data_wait_seconds = 0;  ///< part of the time above spent waiting for data
 };
 
 /// State of the training loop for callbacks (MindSpore: run_context.original_args()).
@@ -100,7 +100,7 @@ struct SINDRI_API TrainState {
   /// The algorithms applied to the step, in order. They receive events before callbacks do.
   std::vector<std::shared_ptr<BoostAlgorithm>> algorithms = {};
   double last_step_seconds = 0;  ///< KnownSteps::seconds of the last known steps
-  double data_wait_seconds = 0;  ///< part of it spent waiting for data
+  double data_wait_seconds = 0;  ///< part of the time above spent waiting for data
   std::string data_stats;  ///< one line about the data pipeline, set at the end
   std::string settings_hash;  ///< hash of the settings; kept in checkpoints
   std::string data_fingerprint;  ///< fingerprint of the data; kept in checkpoints

@@ -87,9 +87,9 @@ struct SINDRI_API LoadReport {
   std::vector<std::string> missing;  ///< in the network only
   std::vector<std::string> unexpected;  ///< in the checkpoint only
   std::vector<Mismatch> mismatched;  ///< in both, with another shape or dtype
-  std::vector<std::string> state;  ///< in the checkpoint only, but recognisable as training state: optimizer slots, counters, texts
+  std::vector<std::string> state;  ///< in the checkpoint only, but recognisable as training state: optimizer slots, counters, text entries
   std::string stripped_prefix;  ///< common prefix removed from the checkpoint's names; empty if none
-  /// One line per name that was not loaded, with the nearest name of the other side.
+  /// One line per name that was not loaded, with the nearest name on the other side (checkpoint or network).
   std::string table() const;
 };
 

@@ -70,7 +70,7 @@ SINDRI_API int64_t sample_offset(int64_t virtual_rank);
 /// Tensors by name.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// Lines "name: value" in which a run's ranks must agree before the first step, in addition to those of the step itself.
+/// Lines "name: value" in which a run's ranks must agree before the first step, in addition to the step's own lines.
 using PlanLines = std::vector<std::string>;
 
 /// A data-parallel training step, made by apply_data_parallel. Keep it as long as the step is used.
@@ -89,7 +89,7 @@ class SINDRI_API DataParallel {
   /// Whether anything is added to a step: more than one virtual rank.
   bool active() const { return virtual_ranks() > 1; }
   const std::vector<GradientBucket>& buckets() const;  ///< in the order of their reduction
-  /// The lines to compare: those of `more`, then the step's own.
+  /// The lines to compare: first `more`, then the step's own lines.
   PlanLines plan(const PlanLines& more = {}) const;
 
   // Collective calls on the host: all ranks make them, in the same order.

@@ -35,7 +35,8 @@ struct SINDRI_API InitReport {
   LoadReport names;  ///< without the names below
   std::vector<LoadReport::Mismatch> replaced;  ///< of the last layer, which keeps its initial values. `found` is "nothing" if the weights lack that layer
   std::vector<std::string> skipped;  ///< parameters that match InitOptions::skip
-  /// "120 of 122 parameters are loaded; …" and a line for every other name, with the nearest name of the other side.
+  /// "120 of 122 parameters are loaded; …" and a line for every other name, with the nearest name on the other side (weights or
+  /// network).
   std::string table() const;
 };
 

@@ -62,7 +62,7 @@ struct TrainOptions {
   dataset::OnCorrupt on_corrupt = dataset::OnCorrupt::kFail;  ///< reaction to corrupt samples
   int64_t max_corrupt = -1;  ///< distinct corrupt rows tolerated; -1: 100 or 0.1 % of the rows, whichever is larger
   bool epoch_not_ended = false;  ///< epoch_end of the last completed epoch is still due: the process was killed before it
-  StepCounts initial_counts = {};  ///< of the steps already done
+  StepCounts initial_counts = {};  ///< counts of the steps already done
   std::string record = "";  ///< initial TrainState::record
   std::string callbacks = "";  ///< TrainPosition::callbacks, which the callbacks restore before begin()
   std::string settings_hash = "";  ///< kept in checkpoints

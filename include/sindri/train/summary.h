@@ -47,7 +47,7 @@ struct GraphParameter {
 /// are pairs (dotted name, class); the outermost Cell's name is empty.
 SINDRI_API std::string graph(const std::vector<std::pair<std::string, std::string>>& cells, const std::vector<GraphParameter>& parameters);
 
-/// Names with numbers or strings.
+/// Facts: names with a number or a string each.
 using Facts = std::vector<std::pair<std::string, std::variant<int64_t, double, std::string>>>;
 /// The message of a plugin: "train_lineage", "eval_lineage", "custom_lineage_data" or "dataset_graph". Facts for which the
 /// message has no field are omitted. Throws ValueError for another plugin.

@@ -25,7 +25,7 @@ struct TrainPosition {
   std::string record = {};  ///< see TrainState::record
   std::string callbacks = {};  ///< states of callbacks, for TrainOptions::callbacks; empty if there are none
   bool epoch_open = false;  ///< the last epoch has all its steps, but its end is still due: for TrainOptions::epoch_not_ended
-  int64_t samples = 0;  ///< samples trained on in total, by all ranks; 0 if unknown, as below
+  int64_t samples = 0;  ///< samples trained on in total, by all ranks; 0 if unknown, as for the following fields
   int64_t global_batch = 0;  ///< samples of a step on all ranks
   int64_t virtual_ranks = 0;  ///< parts of the global batch
   int64_t ranks = 0;  ///< number of ranks when it was saved
@@ -45,8 +45,9 @@ struct SaveStateOptions {
 /// Throws the same errors as save_checkpoint.
 SINDRI_API void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
                                     const SaveStateOptions& options = {});
-/// Loads all of it. Throws CheckpointError if an entry is missing, left over or of another shape. Only a table of learning rates
-/// may have another length, if the run continues for more epochs than planned; the optimizer then keeps its own.
+/// Loads everything that save_training_state writes. Throws CheckpointError if an entry is missing, left over or of another
+/// shape. Only a table of learning rates may have another length, if the run continues for more epochs than planned; the
+/// optimizer then keeps its own.
 SINDRI_API TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer,
                                              LossScaleManager* loss_scale_manager = nullptr, const std::vector<Parameter*>& algorithm_state = {});
 /// The same for a file that is already loaded.
