@@ -55,7 +55,7 @@ struct Verdict {
 ///   restore     = snapshot()              // guarded steps: values that forward writes, to restore if the step is skipped
 ///   loss, grads = gradients(batch)        // forward on a tape (under casts of mixed precision), loss scale, backward; uses on request
 ///   grads       = collect(grads)          // null: passes every step's gradients; if it returns none, the step ends without an update
-///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
+///   grads       = reduce_gradients(grads) // mean over ranks; identity on a single rank
 ///   loss        = reduce_loss(loss)       // null: unchanged; runs before collect if gradients are collected
 ///   grads.skip  = guard(grads, loss)      // guarded steps: whether a value is not finite, under a loss scale or skip_nonfinite
 ///   restore(grads.skip)
@@ -64,8 +64,8 @@ struct Verdict {
 ///     updates   = compute_updates(grads)  // the optimizer's rule: the new value of each parameter
 ///     updates   = reduce_updates(updates) // identity
 ///     apply_updates(updates)              // written to the parameters
-///   after_apply(grads.skip)               // null: nothing; averages of the weights
-///   adapt(finite)                         // a loss scale
+///   after_apply(grads.skip)               // null: nothing; used for averages of the weights
+///   adapt(finite)                         // null: nothing; adapts a loss scale
 ///
 /// Under a loss scale gradients stay scaled until the update, and grads.inv_scale accompanies them. A stage that makes new
 /// Gradients passes on inv_scale and skip; one that unscales clears inv_scale. Uses of Parameters (grads.uses) carry their own
