@@ -59,6 +59,10 @@ PHRASES = [
     ("hand over", r"\b(hand|hands|handed) (over|on)\b", "pass"),
     ("come to", r"\bwhat [^.;:]{1,40} comes? to\b", "amounts to; name the thing"),
     ("stand for if", r"\bstands in\b|\bin whose place\b", "is written in, is stored in, replaces"),
+    ("in turns", r"\bin turns\b", "alternately"),
+    ("out of range", r"\bnumbers out of range\b", "values out of range"),
+    ("a second", r"\b(cards|ranks|GPUs) a host\b|\b(images|samples|steps) a second\b", "per host, per second"),
+    ("described GPU", r"\bdescribed (H\d+|GPUs?|devices?)\b", "a device description of"),
     ("data set", r"\bdata sets?\b", "dataset"),
     ("photograph", r"\bphotographs? of ordinary\b", "ordinary photographs"),
 ]
@@ -230,7 +234,8 @@ def self_test():
         "as ever": "It works as ever.", "begin": "At the begin of a run.", "so many": "They are so many times larger.", "dear": "The dearest op.",
         "judge": "It judges the net.", "without a word": "It stops without a word.", "take back": "It takes back a setting.", "bring": "It brings cuDNN.",
         "bits": "It gives the same bits.", "picture": "A picture of it.", "want": "The op wants a mask.", "look at": "It is looked at.",
-        "hand over": "It is handed over.", "come to": "See what it comes to.", "stand for if": "It stands in the table.", "photograph": "Photographs of ordinary size.", "data set": "A data set of images.",
+        "hand over": "It is handed over.", "come to": "See what it comes to.", "stand for if": "It stands in the table.", "photograph": "Photographs of ordinary size.", "data set": "A data set of images.", "in turns": "They run in turns.",
+        "out of range": "For numbers out of range.", "a second": "It trains 100 images a second.", "described GPU": "Plans for a described H100.",
     }
     forms = {"a.md": "# A\n\n{}\n", "a.cc": "int f();  // {}\n", "b.cc": 'const char* t = "{}";\n', "a.py": '"""{}"""\n', "b.py": "x = 1  # {}\n", "a.sh": "ls  # {}\n"}
     wrong = []

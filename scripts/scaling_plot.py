@@ -91,7 +91,7 @@ def draw_measured(measured):
 
 def draw(curves, measured):
     """Returns the plot's SVG text; `measured` may be None."""
-    left = Panel(56, 400, [8, 64, 512, 4096], "Modelled efficiency of ResNet-50, 8 cards a host", "ranks")
+    left = Panel(56, 400, [8, 64, 512, 4096], "Modelled efficiency of ResNet-50, 8 cards per host", "ranks")
     for name, values in curves.items():
         left.line(RANKS, values, COLOURS[name])
         left.label(left.left + left.width, values[-1] + (-11 if name == "batch 256, 25 Gbit/s" else 0), name, COLOURS[name])

@@ -1,7 +1,7 @@
 // See shared_window.h. A rank's part of the memory consists of a page with the barrier (in the first part only) and the
 // rank's slot, followed by the staging buffers.
 //
-// A call moves its data in turns of at most one staging buffer. A turn copies data in, combines it, and copies the
+// A call moves its data piecewise, at most one staging buffer per turn. A turn copies data in, combines it, and copies the
 // result out; barriers separate these stages, and consecutive turns share barriers. Three buffers and one barrier per
 // turn suffice: let b(k) be the barrier of turn k, after its copy-in; the sums of turn k-1 precede it. The result of
 // turn k is copied out between b(k+1) and b(k+2); the next write to that buffer is the copy-in of turn k+3, after

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares chains of image transforms per CPU second with torchvision's, in turns in one run: JPEG training, also from a seekable store, evaluation, CIFAR.
+"""Compares chains of image transforms per CPU second with torchvision's, alternately in one run: JPEG training, also from a seekable store, evaluation, CIFAR.
 
     PYTHONPATH=python build/venv/bin/python tests/bench/image_chains.py --peer /path/to/venv/bin/python --images folder/of/class/folders
 

@@ -2,7 +2,7 @@
 
     python3 tests/bench/import_cost.py sindri=PYTHON torch=PYTHON mindspore=PYTHON [--rounds 9]
 
-PYTHON is an interpreter in whose environment the module is installed. Each import runs in a separate process, all modules in turns. `import numpy` of the first
+PYTHON is an interpreter in whose environment the module is installed. Each import runs in a separate process, all modules alternately. `import numpy` of the first
 environment is measured too, for comparison. The size is that of the distribution's files and of its requirements' files (without extras).
 """
 import argparse

@@ -4,7 +4,7 @@
 usage: OMP_NUM_THREADS=1 PYTHONPATH=python python3 tests/bench/looking_step.py [--batch N] [--rounds N] [--steps N]
 
 There are two ways to write the step: with `value_and_grad`, or like TrainOneStepCell, which runs forward and then the gradient. Each has three forms, measured
-in turns: one graph (no value is read), looking (GRAPH_MODE, a value is read), op by op (PYNATIVE_MODE). Prints the processor time per step in us, the median of
+alternately: one graph (no value is read), looking (GRAPH_MODE, a value is read), op by op (PYNATIVE_MODE). Prints the processor time per step in us, the median of
 the rounds. With one thread this is the step's cost on a machine that also runs other programs.
 """
 import argparse

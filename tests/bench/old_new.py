@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares two builds of Sindri: training steps, compile time, eager calls and steps from Python, in turns.
+"""Compares two builds of Sindri: training steps, compile time, eager calls and steps from Python, alternately.
 
 usage: python3 tests/bench/old_new.py OLD NEW [--rounds N] [--seconds S] [--cases a,b] [--instructions]
 

@@ -4,9 +4,9 @@
 usage: PYTHONPATH=python python3 tests/bench/python_step.py [--batch N] [--side N] [--rounds N] [--images N]
 
 Step: graph mode, momentum, random data. The network of python/examples/resnet (stem 'cifar') and sindri.models.create of the same shape run under the same
-TrainOneStepCell, in one process and in turns (A B, B A, …). The ratio is that of the medians; `nodes` counts the nodes of the optimized graphs.
+TrainOneStepCell, in one process and alternately (A B, B A, …). The ratio is that of the medians; `nodes` counts the nodes of the optimized graphs.
 Map: the CIFAR training transforms (crop with padding, flip, rescale, normalise, HWC to CHW) on random images, as C++ transforms and as one Python function of
-NumPy arrays; images per second, also in turns. `none` has no map; `python alone` is the function in a plain loop.
+NumPy arrays; images per second, also alternately. `none` has no map; `python alone` is the function in a plain loop.
 OMP_NUM_THREADS sets the number of threads.
 """
 import argparse

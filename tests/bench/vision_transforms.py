@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares image transforms per second with MindSpore's: each alone in a pipeline, 224 x 224 pixels, two workers, both measured in turns in one run.
+"""Compares image transforms per second with MindSpore's: each alone in a pipeline, 224 x 224 pixels, two workers, both measured alternately in one run.
 
     PYTHONPATH=python build/venv/bin/python tests/bench/vision_transforms.py --peer /path/to/venv/bin/python
     ... --only RandomRotation --rounds 5

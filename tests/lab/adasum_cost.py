@@ -3,7 +3,7 @@
 
 usage: adasum_cost.py [--rate 1000mbit] [--steps N] [--rounds N]
 
-Runs both in turns; prints the medians of their step times and the ratio as a line of JSON. Needs root (network namespaces).
+Runs both alternately; prints the medians of their step times and the ratio as a line of JSON. Needs root (network namespaces).
 """
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Wrong arguments raise an error that names them immediately: sizes (before lists of that size are built), ranks, counts, numbers out of range."""
+"""Wrong arguments raise an error that names them immediately: sizes (before lists of that size are built), ranks, counts, values out of range."""
 import numpy as np
 import pytest
 
