@@ -321,9 +321,9 @@ def slow_rank(lab, layout, rng):
     since = time.monotonic()
     slower = rf"rank {rank} is slower than the others: its own time per step is "
     job.misbehave(rank, "sleep 30")  # the reported time is the mean of four steps
-    wait_until(lambda: re.search(slower + r"[1-9]\d+\.\d ms a step", job.text(0)), 20, "the straggler's name")
+    wait_until(lambda: re.search(slower + r"[1-9]\d+\.\d ms, the median", job.text(0)), 20, "the straggler's name")
     job.misbehave(rank, "sleep 300")
-    wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms a step", job.text(0)), 20, "a second warning about a rank that became much slower")
+    wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms, the median", job.text(0)), 20, "a second warning about a rank that became much slower")
     job.misbehave(rank, "sleep 2500")
     wait_until(lambda: re.search(rf"has waited for rank {rank} \([^)]*\) for [12] s", job.text(0)), 5, "a warning of the wait")
     took = time.monotonic() - since
