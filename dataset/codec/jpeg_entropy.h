@@ -37,7 +37,7 @@ class JpegCodes {
   const Pair* pairs() const { return pairs_.data(); }
   static bool ends_block(int symbol) { return (symbol & 15) == 0 && symbol != 0xf0; }
 
-  /// Finds the symbol and length of a code longer than kBits at the top of the buffer. Returns false if there is no such code.
+  /// Finds the symbol and length of a code longer than kBits at the top of the buffer. Returns false if no code matches.
   bool find_long(uint64_t buffer, int* symbol, int* length) const;
 
  private:

@@ -86,7 +86,7 @@ class DirectConvKernel final : public Kernel {
   int64_t x_image() const { return g_.h * g_.w * g_.c; }
   int64_t y_image() const { return g_.oh * g_.ow * g_.o; }
 
-  // The image with zeros around it, or the image itself if there is no padding.
+  // The image with zeros around it, or the image itself without padding.
   const float* padded(const float* x, float* copy) const {
     if (!has_padding_) return x;
     std::fill_n(copy, padded_image_, 0.0f);

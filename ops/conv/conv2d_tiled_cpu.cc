@@ -93,7 +93,7 @@ class TiledConvKernel final : public Kernel {
   void clear(float* copy) const {
     if (has_padding_) std::fill_n(copy, padded_image_, 0.0f);
   }
-  // The image with zeros around it, in a copy cleared once; the image itself if there is no padding.
+  // The image with zeros around it, in a copy cleared once; the image itself without padding.
   const float* padded(const float* x, float* copy) const {
     if (!has_padding_) return x;
     for (int64_t h = 0; h < g_.h; ++h) std::copy_n(x + h * g_.w * g_.c, g_.w * g_.c, copy + (h + g_.pad_top) * padded_row_ + g_.pad_left * g_.c);

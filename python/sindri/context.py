@@ -72,7 +72,7 @@ def _fail(key: Any, message: Any) -> None:
 def set_context(**kwargs: Any) -> None:
     """Sets context keys.
 
-    `device_target` and `device_id` choose the device that computes. 'Ascend' and 'GPU' are accepted even if there is no such device: then the CPU computes,
+    `device_target` and `device_id` choose the device that computes. 'Ascend' and 'GPU' are accepted even if the device does not exist: then the CPU computes,
     and the first time a warning says so (SINDRI_STRICT_TARGET=1: an error).
 
     Args:

@@ -132,7 +132,7 @@ def get_device_name(device_id: int, device_target: Optional[str] = None) -> str:
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If there is no such device.
+        ValueError: If the device does not exist.
 
     Examples:
         >>> import sindri as ms
@@ -155,7 +155,7 @@ def get_device_properties(device_id: int, device_target: Optional[str] = None) -
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If there is no such device.
+        ValueError: If the device does not exist.
 
     Examples:
         >>> import sindri as ms
@@ -175,7 +175,7 @@ def get_device_capability(device_id: int, device_target: Optional[str] = None) -
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If there is no such device.
+        ValueError: If the device does not exist.
 
     Examples:
         >>> import sindri as ms

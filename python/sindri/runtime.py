@@ -125,7 +125,7 @@ def memory_stats() -> Dict[str, Any]:
 
 
 def stats_of(device: str) -> Dict[str, Any]:
-    """Returns memory_stats of a device by its name ('sim:0'); '' is the one in use. Raises DeviceError if there is no such device."""
+    """Returns memory_stats of a device by its name ('sim:0'); '' is the one in use. Raises DeviceError if the device does not exist."""
     s = _core.device_memory_stats(device)
     pool: Dict[str, Any] = {'block_unit_size': 0, 'block_counts': 0, 'blocks_info': {}}
     return {'total_reserved_memory': s['in_use'] + s['cached'], 'total_allocated_memory': s['in_use'], 'total_idle_memory': s['cached'],

@@ -57,7 +57,7 @@ class Links {
 /// same number of them, a power of two.
 struct Layout {
   int rank = 0, size = 1;
-  int local_size = 1;  ///< ranks per host; 1 if there is no such layout (every rank then counts as a host), or if all are on one host
+  int local_size = 1;  ///< ranks per host; 1 without a regular layout (every rank then counts as a host), or if all are on one host
 };
 /// Returns the layout of members on these hosts, by rank. Without strict order the number of ranks per host need not be a power of two.
 Layout layout_of(std::span<const int> hosts, int rank, bool strict_order);

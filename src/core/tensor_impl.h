@@ -95,7 +95,7 @@ class DeviceMemory {
   };
   virtual ~DeviceMemory() = default;
   virtual std::string name(Device device) = 0;
-  /// Throws DeviceError if there is no such device.
+  /// Throws DeviceError if the device does not exist.
   virtual void check(Device device) = 0;
   virtual void* allocate(Device device, int64_t bytes) = 0;  ///< 256-byte aligned; throws DeviceError(kMemory)
   virtual void release(Device device, void* p, int64_t bytes) noexcept = 0;

@@ -418,7 +418,7 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
   return k;
 }
 
-// Returns the fastest kernel and stores it in the cache file; if there is no memory to measure with, the first by name,
+// Returns the fastest kernel and stores it in the cache file; if memory for measuring is short, the first by name,
 // which is not stored.
 const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::string& key, const std::string& file,
                                   const std::vector<const KernelDef*>& alternatives, const MakeKernel& make) {

@@ -46,7 +46,7 @@ class SINDRI_API Settings {
   static const RegistryBase* switched_registry(const std::string& section);
 
   /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. If `configs/NAME.yaml` does not
-  /// exist, reads the installed example of that name. Throws SettingsError if there is no such file, IoError if it cannot be
+  /// exist, reads the installed example of that name. Throws SettingsError if the file does not exist, IoError if it cannot be
   /// read.
   void load_yaml(const std::string& path);
   /// Reads text in memory; `origin` replaces the file name in messages.

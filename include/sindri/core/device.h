@@ -26,13 +26,13 @@ inline constexpr int kLanes = 3;  ///< number of lanes
 /// The device for new tensors and Parameters made from values (Tensor::zeros, full, from_data, …), and for ops without inputs. It
 /// is the device of the innermost DeviceScope on this thread, else the one passed to set_current_device in this runtime.
 SINDRI_API Device current_device();
-/// Sets this runtime's current device. Throws DeviceError, with the devices found, if there is no such device.
+/// Sets this runtime's current device. Throws DeviceError, with the devices found, if the device does not exist.
 SINDRI_API void set_current_device(Device device);
 
 /// Makes a device current on this thread for the life of the scope. Scopes must nest.
 class SINDRI_API DeviceScope {
  public:
-  /// Throws DeviceError if there is no such device.
+  /// Throws DeviceError if the device does not exist.
   explicit DeviceScope(Device device);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;

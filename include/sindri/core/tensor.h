@@ -105,7 +105,7 @@ class SINDRI_API Tensor {
   }
   /// The same value on another device; the tensor itself if it is already there. A copy to the host waits for the work that
   /// computes the value. A copy from the host has finished reading the host memory when the function returns. Not recorded for
-  /// gradients. Throws DeviceError if there is no such device, ValueError if symbolic.
+  /// gradients. Throws DeviceError if the device does not exist, ValueError if symbolic.
   Tensor to(Device device) const;
   /// A copy with separate memory, on the same device and in the same layout.
   Tensor clone() const;

@@ -108,7 +108,7 @@ class CellState:
             Cell.
 
         Raises:
-            AttributeError: If there is no such Cell.
+            AttributeError: If the Cell does not exist.
         """
         cell: Any = self
         for name in target.split(".") if target else []:
@@ -199,7 +199,7 @@ class CellState:
             Tensor, or None if None was registered.
 
         Raises:
-            AttributeError: If there is no such buffer.
+            AttributeError: If the buffer does not exist.
         """
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)

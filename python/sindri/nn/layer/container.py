@@ -295,7 +295,7 @@ class CellDict(Cell):
             Cell.
 
         Raises:
-            KeyError: If there is no such member.
+            KeyError: If the member does not exist.
         """
         cell = self[key]
         del self[key]

@@ -456,7 +456,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
         The gradient.
 
     Raises:
-        RuntimeError: If there is no such gradient.
+        RuntimeError: If the gradient does not exist.
 
     Examples:
         >>> import sindri as ms
